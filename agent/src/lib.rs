@@ -39,7 +39,7 @@ mod wire_tool_set;
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 pub use budget::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost,
-    OpenedWindow, Price, Resource, SharedWindow, Spending, WindowFuture,
+    LongPrice, OpenedWindow, Price, Resource, SharedWindow, Spending, WindowFuture,
 };
 pub use compacted::{Compacted, CompactionCause, RequestSize, SummaryProblem};
 pub use consent::{ApprovalRequest, DeferredConsent, SessionConsent};

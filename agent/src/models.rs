@@ -101,7 +101,7 @@ impl Models {
         }
     }
 
-    /// Sets the price of a model, for the budgets that limit money. Without a price, a model costs nothing.
+    /// Sets the price of a model, in place of the one that its [provider](crate::ProviderInfo) knows.
     #[must_use]
     pub fn with_price(mut self, model: impl Into<String>, price: Price) -> Self {
         self.prices.insert(model.into(), price);

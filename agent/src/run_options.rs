@@ -14,7 +14,7 @@ pub struct RunOptions {
     pub limits: BudgetLimits,
     /// The reactions to repeated calls.
     pub repeats: RepeatLimits,
-    /// The price of the provider's model. Without one, a run costs nothing.
+    /// The price of the provider's model, in place of the one that the [provider](crate::ProviderInfo) knows.
     pub price: Option<Price>,
     /// The tokens of the model's context. `None` means those that the provider [knows](crate::ProviderInfo::context).
     pub context_tokens: Option<u64>,

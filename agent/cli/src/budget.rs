@@ -1,6 +1,6 @@
 //! The budgets of runs: their limits, prices and shared windows.
 
-use agent::{Budget, BudgetLimits, Cost, RepeatLimits, RunOptions, SharedWindow};
+use agent::{Budget, BudgetLimits, Cost, ProviderInfo, RepeatLimits, RunOptions, SharedWindow};
 use host::CommandError;
 use tools::ToolContext;
 
@@ -9,13 +9,13 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::journal::no_records;
 
-/// Returns the options of a session's runs.
+/// Returns the options of a session's runs with a provider.
 ///
 /// # Errors
 /// Returns an error if money is limited, but the model has no price.
 pub(crate) fn run_options(
     settings: &Settings,
-    model: Option<&str>,
+    provider: &ProviderInfo,
 ) -> Result<RunOptions, SettingsError> {
     let end = Some(settings.program().repeat_end.value).filter(|times| *times > 0);
     let repeats = RepeatLimits::new(Some(RepeatLimits::DEFAULT_HINT), end);
@@ -34,27 +34,26 @@ pub(crate) fn run_options(
         context_tokens: context_tokens.map(|tokens| tokens.value.into()),
         ..RunOptions::default()
     };
-    let Some(model) = model else {
+    let Some(model) = &provider.model else {
         return Ok(options);
     };
     // A later file precedes an earlier one.
     let mut prices = program.prices.iter().rev();
-    match prices.find(|price| price.value.model == model) {
-        Some(price) => options.price = Some(price.value.price()),
-        None => {
-            if let Some((key, limit)) = money_limit(settings) {
-                return Err(SettingsError::Value {
-                    origin: limit.origin.clone(),
-                    key: key.to_owned(),
-                    reason: needs_price(model),
-                });
-            }
-        }
+    let price = prices.find(|price| price.value.model == *model);
+    options.price = price.map(|price| price.value.price());
+    if let Some((key, limit)) = money_limit(settings)
+        && options.price.or(provider.price).is_none()
+    {
+        return Err(SettingsError::Value {
+            origin: limit.origin.clone(),
+            key: key.to_owned(),
+            reason: needs_price(model),
+        });
     }
     Ok(options)
 }
 
-/// Returns the first limit on money, with its key. Each model then needs a price.
+/// Returns the first limit on money, with its key. Each model then needs a price, which the settings or its provider know.
 pub(crate) fn money_limit(settings: &Settings) -> Option<(&'static str, &Setting<Cost>)> {
     let limits = [
         ("limits.max_cost", &settings.program().max_cost),

@@ -150,7 +150,7 @@ impl SessionOptions {
             .filter(|_| has_asker)
             .for_each(|note| notice::note(note));
         let provider = provider(&settings, &choice, self.agent.script.as_ref())?;
-        let mut options = budget::run_options(&settings, choice.model.as_deref())?;
+        let mut options = budget::run_options(&settings, provider.about())?;
         options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
@@ -323,22 +323,23 @@ impl SessionOptions {
                     reason: reason.clone(),
                 });
             }
-            if let Some(key) = money_limit
-                && !priced.contains(&wanted.model)
-            {
-                let reason = format!("{key} {}", budget::needs_price(&wanted.model));
-                return Err(ProviderError::Options {
-                    provider: name.clone(),
-                    reason,
-                });
-            }
             let mut options = if *name == own_name {
                 own_options.clone()
             } else {
                 general.clone()
             };
             options.model = Some(wanted.model.clone());
-            program::provider(name)?.create(&options)
+            let provider = program::provider(name)?.create(&options)?;
+            match money_limit {
+                Some(key)
+                    if !priced.contains(&wanted.model) && provider.about().price.is_none() =>
+                {
+                    let reason = format!("{key} {}", budget::needs_price(&wanted.model));
+                    let provider = name.clone();
+                    Err(ProviderError::Options { provider, reason })
+                }
+                _ => Ok(provider),
+            }
         })
     }
 
@@ -397,8 +398,8 @@ impl SessionOptions {
 /// Returns the error that opening a session would return.
 pub(crate) fn check_model(settings: &Settings, script: Option<&PathBuf>) -> Result<(), Error> {
     let choice = ProviderChoice::from_settings(settings);
-    provider(settings, &choice, script)?;
-    budget::run_options(settings, choice.model.as_deref())?;
+    let provider = provider(settings, &choice, script)?;
+    budget::run_options(settings, provider.about())?;
     Ok(())
 }
 

@@ -4,11 +4,13 @@ use agent::{ContextSize, ProviderInfo, ProviderOptions, WireOptions};
 
 use crate::api::Api;
 use crate::endpoint::Endpoint;
-use crate::known_models::{Context, context, output_limit};
+use crate::model_table::{Context, KnownModel, output_limit};
 
 /// Returns the facts about a model of a service. The size of its context is as its name says, until the service names another one.
 pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions) -> ProviderInfo {
-    let (api, context) = (endpoint.api, context(model));
+    let api = endpoint.api;
+    let known = KnownModel::find(endpoint.listed_name, model);
+    let context = known.map(|known| known.context);
     let context_tokens = match context {
         // The settings of Ollama's server decide.
         Some(Context::Shared(tokens) | Context::Input(tokens)) if api != Api::Ollama => tokens,
@@ -29,6 +31,7 @@ pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions)
         wire: Some(wire_options(api, options)),
         context: ContextSize::new(context_tokens),
         reserved_tokens,
+        price: known.and_then(|known| known.price(endpoint.listed_name)),
         ..ProviderInfo::new(api.name())
     }
 }

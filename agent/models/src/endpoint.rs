@@ -14,6 +14,8 @@ pub(crate) struct Endpoint {
     pub(crate) api: Api,
     pub(crate) service: &'static Service,
     pub(crate) base_url: String,
+    /// The name in the table of models, if this is a known service, and no other one with its API.
+    pub(crate) listed_name: Option<&'static str>,
 }
 
 impl Endpoint {
@@ -24,6 +26,13 @@ impl Endpoint {
     pub(crate) fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let (name, url) = (options.dialect.as_deref(), options.base_url.as_deref());
         let service = Service::find(api, name, url)?;
+        let has_dialect = api.has_dialects() && (name.is_some() || url.is_some_and(Service::is_at));
+        let listed_name = match url {
+            Some(_) if has_dialect => Some(&*service.name),
+            Some(_) => None,
+            None if api.has_dialects() => Some(&*service.name),
+            None => Some(api.name()),
+        };
         let is_known = api.has_dialects() && service.name != Service::openai().name;
         let url = match url {
             Some(url) => url,
@@ -41,6 +50,7 @@ impl Endpoint {
             api,
             service,
             base_url: base_url(api, service, url),
+            listed_name,
         })
     }
 

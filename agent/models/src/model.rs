@@ -13,7 +13,7 @@ use crate::client;
 use crate::endpoint::Endpoint;
 use crate::grown::Grown;
 use crate::key::Key;
-use crate::known_models::ModelFacts;
+use crate::model_facts::ModelFacts;
 use crate::origin::Origin;
 use crate::profile::{Profile, is_mistral};
 use crate::settings::{self, Asked};

@@ -7,7 +7,7 @@ use agent::provider::GenerationOptions;
 use serde_json::{Map, Value};
 
 use crate::api::Api;
-use crate::known_models::ModelFacts;
+use crate::model_facts::ModelFacts;
 use crate::service::Service;
 use crate::settings::ForcedCall;
 

@@ -150,6 +150,11 @@ impl Service {
             .find(|service| service.urls.iter().any(is_of_host))
     }
 
+    /// Returns true for a URL of a known service.
+    pub(crate) fn is_at(base_url: &str) -> bool {
+        Self::at(base_url).is_some()
+    }
+
     /// Returns the URL of the public service that this URL belongs to, or the first one. It is empty if there is none.
     pub(crate) fn public_url(&self) -> &str {
         self.urls.first().map_or("", String::as_str)

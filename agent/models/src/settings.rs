@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tools::protocol::Role;
 
 use crate::api::Api;
-use crate::known_models::{ModelFacts, Temperature};
+use crate::model_facts::{ModelFacts, Temperature};
 use crate::service::Service;
 
 /// The settings of a model, with the facts about it.

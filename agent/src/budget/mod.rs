@@ -17,7 +17,7 @@ use tools::call::PersonClock;
 
 pub use self::exhausted::{BudgetError, BudgetScope, Exhausted, Resource};
 pub use self::limits::BudgetLimits;
-pub use self::price::{Cost, InvalidCost, Price};
+pub use self::price::{Cost, InvalidCost, LongPrice, Price};
 pub use self::spending::Spending;
 pub use self::window::{BudgetWindow, OpenedWindow, SharedWindow, WindowFuture};
 

@@ -30,6 +30,23 @@ pub struct Price {
     pub cached: Cost,
     /// The price of a million tokens that the model reads and the service writes to its cache.
     pub cache_write: Cost,
+    /// The prices of a long request, if they differ.
+    pub long: Option<LongPrice>,
+}
+
+/// The prices of a model for a million tokens each, in a request that reads more than a number of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LongPrice {
+    /// The tokens that a request reads at most for the usual price.
+    pub above: u64,
+    /// The price of a million tokens that the model reads.
+    pub input: Cost,
+    /// The price of a million tokens that the model writes.
+    pub output: Cost,
+    /// The price of a million tokens that the model reads from the service's cache.
+    pub cached: Cost,
+    /// The price of a million tokens that the model reads and the service writes to its cache.
+    pub cache_write: Cost,
 }
 
 /// An error for a text that is not an amount of money.
@@ -57,11 +74,29 @@ impl Price {
             output,
             cached: input,
             cache_write: input,
+            long: None,
         }
     }
 
-    /// Returns the cost of these tokens, rounded up.
+    /// Returns the cost of the tokens of a request, rounded up.
     pub fn cost(&self, usage: Usage) -> Cost {
+        if let Some(long) = self.long.filter(|long| usage.input_tokens > long.above) {
+            let LongPrice {
+                input,
+                output,
+                cached,
+                cache_write,
+                ..
+            } = long;
+            return Self {
+                input,
+                output,
+                cached,
+                cache_write,
+                long: None,
+            }
+            .cost(usage);
+        }
         let of = |tokens: u64, price: Cost| u128::from(tokens) * u128::from(price.0);
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let plain = usage.input_tokens - cached;

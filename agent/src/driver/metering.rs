@@ -29,6 +29,7 @@ pub(crate) struct Meter<'a> {
     /// The context of the run or the call that requests them.
     pub(crate) cx: &'a ToolContext,
     pub(crate) budget: &'a Budget,
+    /// The price of the tokens, in place of the one that the provider knows.
     pub(crate) price: Option<Price>,
     /// The bytes of the tools' definitions in each request.
     pub(crate) definitions: u64,
@@ -72,17 +73,16 @@ impl Meter<'_> {
         if self.budget.counts_tokens() && guarded::about(provider).is_metered {
             usage += self.estimated(request.messages, &turn, lost, received);
         }
-        let recorded = self.record(usage).await;
+        let recorded = self.record(provider, usage).await;
         turn.map(|turn| recorded.and(turn.map_err(DriverError::from)))
     }
 
-    async fn record(&self, usage: Usage) -> Result<(), DriverError> {
+    async fn record(&self, provider: &dyn Provider, usage: Usage) -> Result<(), DriverError> {
         if usage == Usage::default() {
             return Ok(());
         }
-        let cost = self
-            .price
-            .map_or_else(Cost::default, |price| price.cost(usage));
+        let price = self.price.or(guarded::about(provider).price);
+        let cost = price.map_or_else(Cost::default, |price| price.cost(usage));
         self.budget
             .record(Spending::tokens(usage.total(), cost))
             .await

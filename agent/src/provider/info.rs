@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::GenerationOptions;
-use crate::{ToolSet, WireOptions, WireToolSet};
+use crate::{Price, ToolSet, WireOptions, WireToolSet};
 
 /// The facts about a provider and its model, which [`Provider::about`](super::Provider::about) returns.
 ///
@@ -36,6 +36,8 @@ pub struct ProviderInfo {
     pub reserved_tokens: u64,
     /// True if a model uses tokens for the turns, so that those without a [`Usage`](super::Usage) are estimated for budgets.
     pub is_metered: bool,
+    /// The price of the tokens, for budgets that limit money. Without one, they cost nothing.
+    pub price: Option<Price>,
 }
 
 /// The size of a model's context. A provider may learn it from its service at any time.
@@ -55,6 +57,7 @@ impl ProviderInfo {
             context: ContextSize::new(0),
             reserved_tokens: 0,
             is_metered: true,
+            price: None,
         }
     }
 

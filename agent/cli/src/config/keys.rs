@@ -169,7 +169,7 @@ declare_keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The cost of tokens after which a run requests no further turn; the model needs a price
+    /// The cost of tokens after which a run requests no further turn; a model without a known price needs one
     pub(crate) max_cost: Option<Setting<Cost>> = Key::new("limits.max_cost", printed(cost), None, "\"2.50\"")
         .with_project(ProjectRule::bounds())
         .in_profiles();

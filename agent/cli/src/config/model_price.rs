@@ -31,6 +31,7 @@ impl ModelPrice {
             output: self.output,
             cached: self.cached.unwrap_or(self.input),
             cache_write: self.cache_write.unwrap_or(self.input),
+            long: None,
         }
     }
 }

@@ -180,22 +180,48 @@ fn money_needs_the_price_of_the_model() {
 #[test]
 fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
     let crib = Crib::new();
-    let asked = |file: &str| {
+    let asked = |file: &str, key: &str| {
         write_user(&crib, file);
         let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
-        let call = r#"llm.generate prompt="?" model=anthropic/claude-haiku-4-5"#;
-        let ended = crib.run(&[&["run", call], &flags[..]].concat());
+        let call = format!(r#"llm.generate prompt="?" model=anthropic/claude-test"#);
+        let mut run = crib.command(&[&["run", &*call], &flags[..]].concat());
+        let ended: Ended = run.env("ANTHROPIC_API_KEY", key).output().unwrap().into();
         let lines = ended.documents();
         let result = lines.iter().find(|line| line["type"] == "result").unwrap();
         result["content"][0]["text"].as_str().unwrap().to_owned()
     };
     // The key is missing: no request is sent.
-    assert!(asked("").contains("ANTHROPIC_API_KEY"));
-    let refused = asked("[monthly]\nmax_cost = '1'");
+    assert!(asked("", "").contains("ANTHROPIC_API_KEY"));
+    let refused = asked("[monthly]\nmax_cost = '1'", "k");
     assert!(
         refused.contains("monthly.max_cost") && refused.contains("model = \"claude-"),
         "{refused}"
     );
+}
+
+#[cfg(feature = "default")]
+#[test]
+fn the_price_of_a_known_model_needs_no_settings() {
+    let crib = Crib::new();
+    // 12 tokens of input at 0.50 and 3 of output at 1.50 for a million.
+    write_user(&crib, "[daily]\nmax_cost = '0.00001'");
+    let (url, _requests) = serve([Some(ANSWER)]);
+    let flags = ["--model", "mistral-large-latest", "--dialect", "mistral"];
+    let at = [
+        "--provider",
+        "openai",
+        "--base-url",
+        &url,
+        "--output",
+        "stream-json",
+    ];
+    let run = [&["run", "x"], &flags[..], &at].concat();
+    assert_eq!(outcome(&crib.run(&run).expect(0))["outcome"], "answer");
+    let ended = crib.run(&run).expect(7);
+    assert_eq!(outcome(&ended)["outcome"], "cost_budget", "{ended:#?}");
+    // The model of another server with the API has no price.
+    let unknown = [&["run", "x", "--model", "gpt-5.1"], &at[..]].concat();
+    assert!(crib.run(&unknown).expect(2).stderr.contains("[[prices]]"));
 }
 
 #[test]

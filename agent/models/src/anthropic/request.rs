@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tools::Content;
 
 use crate::conversation::{ResultShown, Said, Unit, with};
-use crate::known_models::output_limit;
+use crate::model_table::output_limit;
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;

@@ -3,7 +3,7 @@
 use agent::provider::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
-use crate::known_models::output_limit;
+use crate::model_table::output_limit;
 use crate::settings::{Asked, REASONING, Unsupported};
 
 /// The header's value for a request whose thoughts belong to another system text or other tools.

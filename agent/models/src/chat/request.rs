@@ -117,7 +117,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
     if let Some(limit) = parts.output_limit {
         let has_new_name = service.name == "openai"
             && !model.name.contains('/')
-            && crate::known_models::is_reasoning_model_of_openai(&model.name);
+            && crate::model_facts::is_reasoning_model_of_openai(&model.name);
         let name = if has_new_name {
             "max_completion_tokens"
         } else {
