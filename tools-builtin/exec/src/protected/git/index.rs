@@ -1,0 +1,114 @@
+//! Reads the index of a repository, which names the files that it tracks.
+
+use std::fs;
+use std::path::Path;
+
+/// The most bytes of an index that is read.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// The bytes of an entry before its name, with those of the flag that says that there are more.
+const BEFORE_NAME: usize = 62;
+
+/// Returns true if the nearest repository around a folder tracks files in it, or if that is not known.
+pub(super) fn is_tracked(folder: &Path) -> bool {
+    let around = folder.ancestors().skip(1);
+    let mut around = around.filter(|above| fs::symlink_metadata(above.join(".git")).is_ok());
+    let Some(top) = around.next() else {
+        return false;
+    };
+    let git = top.join(".git");
+    // That of a worktree or a submodule is a file with the place of its folder.
+    let place = fs::read_to_string(&git).ok();
+    let place = place
+        .as_deref()
+        .and_then(|text| text.strip_prefix("gitdir: "));
+    let index = place
+        .map_or(git, |place| top.join(place.trim_end()))
+        .join("index");
+    match fs::metadata(&index) {
+        Ok(metadata) if metadata.len() <= MAX_BYTES => {}
+        // Nothing was added yet.
+        Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
+        Ok(_) => return true,
+    }
+    let below = folder.strip_prefix(top).ok().and_then(Path::to_str);
+    let found = below.zip(fs::read(&index).ok());
+    found.is_none_or(|(below, index)| has_file_in(&index, below).unwrap_or(true))
+}
+
+/// Returns true if an index has a file in a folder. Returns `None` if it cannot be read, as one with shortened names.
+fn has_file_in(index: &[u8], folder: &str) -> Option<bool> {
+    let head = index.get(..12)?;
+    let number = |at: usize| Some(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?));
+    let is_known = head.starts_with(b"DIRC") && [2, 3].contains(&number(4)?);
+    let mut rest = is_known.then(|| &index[12..])?;
+    for _ in 0..number(8)? {
+        let has_more_flags = rest.get(BEFORE_NAME - 2)? & 0x40 != 0;
+        let start = BEFORE_NAME + 2 * usize::from(has_more_flags);
+        let length = rest.get(start..)?.iter().position(|byte| *byte == 0)?;
+        let name = rest[start..start + length].strip_prefix(folder.as_bytes());
+        if name.is_some_and(|rest| rest.starts_with(b"/")) {
+            return Some(true);
+        }
+        // At least one zero ends an entry.
+        rest = rest.get((start + length + 8) & !7..)?;
+    }
+    // The others are in another file.
+    (!rest.starts_with(b"link")).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_tracked_if_the_repository_around_it_has_a_file_there() {
+        let root = tempfile::tempdir().unwrap();
+        let top = root.path().join("w");
+        let git = |args: &str| {
+            let mut git = Command::new("git");
+            git.args(args.split(' ')).current_dir(&top);
+            assert!(git.output().unwrap().status.success(), "{args}");
+        };
+        for folder in ["src/inner", "lib", "mysrc", "new", "intent"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        let is_tracked = |folder: &str| is_tracked(&top.join(folder));
+        git("init -q");
+        assert!(!is_tracked("src"), "nothing was added");
+        for file in ["src/inner/a", "mysrc/b", "lib/c", "a-long-name", "intent/d"] {
+            fs::write(top.join(file), "").unwrap();
+        }
+        git("add src mysrc lib");
+        for (folder, expected) in [
+            ("src", true),
+            ("src/inner", true),
+            ("lib", true),
+            ("new", false),
+            ("sr", false),
+            ("src/in", false),
+        ] {
+            assert_eq!(is_tracked(folder), expected, "{folder}");
+        }
+        git("add -N intent");
+        assert!(
+            is_tracked("intent") && !is_tracked("new"),
+            "there are more flags"
+        );
+        git("update-index --split-index");
+        assert!(is_tracked("new"), "it is not known");
+        git("update-index --no-split-index");
+        assert!(!is_tracked("new"));
+        git("update-index --index-version 4");
+        assert!(is_tracked("new"), "it is not known");
+        git("update-index --index-version 2");
+        git("-c user.name=a -c user.email=a commit -qm a");
+        git("worktree add -q ../other");
+        let other = root.path().join("other");
+        assert!(super::is_tracked(&other.join("src")) && !super::is_tracked(&other.join("new")));
+        fs::write(top.join(".git/index"), "DIRC").unwrap();
+        assert!(is_tracked("new"), "it cannot be read");
+    }
+}
