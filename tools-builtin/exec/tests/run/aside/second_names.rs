@@ -85,15 +85,15 @@ pub(super) fn trials() -> Vec<Trial> {
         trials_of(
             "a_new_repository_does_not_take_the_place_of_the_one_that_tracks_its_files",
             |layers| {
-                let place = Place::new(layers, &[("src/a", ""), ("file", "")]);
+                let place = Place::new(layers, &[("src/in/a", ""), ("file", "")]);
                 place.repository(".");
-                let script = "git init -q src; git init -q other; git init -q --bare src/a.git; git clone -q other copy";
+                let script = "git init -q src; git init -q src/in; git init -q other; git init -q --bare src/a.git; git clone -q other copy";
                 place.sh(&ALL, script, None);
                 // Landlock alone keeps git from its locks.
                 if !is_landlock_alone(layers) {
-                    assert_eq!(place.aside(), ["src/.git"]);
+                    assert_eq!(place.aside(), ["src/.git", "src/in/.git"]);
                 }
-                assert!(!place.exists("src/.git/HEAD"));
+                assert!(!place.exists("src/.git/HEAD") && !place.exists("src/in/.git/HEAD"));
             },
         ),
         trials_of("a_second_name_that_was_there_stays", |layers| {
