@@ -19,7 +19,7 @@ pub(crate) struct Shown<'a> {
     stamps: Vec<Option<Stamp>>,
 }
 
-type Stamp = (Option<FolderId>, u64, u64);
+type Stamp = (Option<FolderId>, u64);
 
 impl<'a> Shown<'a> {
     /// Notes the file, with its metadata from before the read. Call [`Workspace::show_content`] before the drop.
@@ -42,7 +42,7 @@ impl<'a> Shown<'a> {
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        let is_judged = !self.cx.is_exposed() && self.cx.service::<FileAuthors>().is_some();
+        let is_judged = self.cx.service::<FileAuthors>().is_some();
         let now = || self.path.symlink_metadata().ok();
         if is_judged && self.stamps != stamps(self.workspace, &self.path, now()) {
             self.cx.record_exposure();
@@ -57,7 +57,7 @@ fn stamps(workspace: &Workspace, path: &Path, file: Option<Metadata>) -> Vec<Opt
         .skip(1)
         .take_while(|it| *it != workspace.root());
     let around = around.map(|it| it.symlink_metadata().ok());
-    let stamp = |it: Metadata| (FolderId::from_metadata(&it), it.len(), change_time(&it));
+    let stamp = |it: Metadata| (FolderId::from_metadata(&it), change_time(&it));
     [file]
         .into_iter()
         .chain(around)

@@ -317,4 +317,24 @@ mod tests {
         }
         assert_eq!(place(Path::new("/x"), "~other/a"), Path::new("/x/~other/a"));
     }
+
+    #[test]
+    fn relative_paths_count_in_each_folder() {
+        let word = |(word, is_hooks): (&str, bool)| (word.to_owned(), is_hooks);
+        let words = ["./tools//fsm", "~/x/y", "/a/b", "../x/y", "a/../b"];
+        let words = words.map(|word| (word, false));
+        let hooks = [("hooks", true), (".", true)];
+        let mut named = GitNames {
+            relative: words.into_iter().chain(hooks).map(word).collect(),
+            ..GitNames::default()
+        };
+        named.add_in_other_folders();
+        let (first, hooks) = named.places.split_first().unwrap();
+        assert_eq!(first, Path::new("tools/fsm"));
+        assert!(hooks.contains(&PathBuf::from("hooks/pre-*")));
+        assert!(
+            hooks.iter().all(|path| path.starts_with("hooks")),
+            "{hooks:?}"
+        );
+    }
 }
