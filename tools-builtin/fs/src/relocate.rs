@@ -274,7 +274,12 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn no_file_with_another_name_becomes_one_that_runs_by_itself() {
-        let clauses = ["*:*:**", "fs:write:.vscode/**", "fs:write:.idea/**"];
+        let clauses = [
+            "*:*:**",
+            "fs:write:.envrc",
+            "fs:write:.vscode/**",
+            "fs:write:.idea/**",
+        ];
         let fixture =
             Fixture::with_files(&[("a", "text"), ("dir/tasks.json", "text")]).granted_all(&clauses);
         let link = |from: &str, to: &str| {
@@ -283,7 +288,7 @@ mod tests {
         link("a", "b");
         link("dir/tasks.json", "c");
         let refusal = "has another name";
-        for (from, to) in [("a", ".vscode/tasks.json"), ("dir", ".vscode")] {
+        for (from, to) in [("a", ".envrc"), ("dir", ".vscode")] {
             fixture.fails("fs.move", arguments(from, to), refusal).await;
         }
         fixture.text("fs.move", arguments("a", "d")).await;
