@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use host::placed::{FolderId, change_time};
+use host::placed::change_time;
 use tools::ToolContext;
 use tools::context::FileAuthors;
 
@@ -16,10 +16,8 @@ pub(crate) struct Shown<'a> {
     cx: &'a ToolContext,
     workspace: &'a Workspace,
     path: PathBuf,
-    stamps: Vec<Option<Stamp>>,
+    times: Vec<Option<u64>>,
 }
-
-type Stamp = (Option<FolderId>, u64, u64);
 
 impl<'a> Shown<'a> {
     /// Notes the file, with its metadata from before the read. Call [`Workspace::show_content`] before the drop.
@@ -30,37 +28,36 @@ impl<'a> Shown<'a> {
         file: Option<Metadata>,
     ) -> Self {
         let path = workspace.root().join(path.as_str());
-        let stamps = stamps(workspace, &path, file);
+        let times = times(workspace, &path, file);
         Self {
             cx,
             workspace,
             path,
-            stamps,
+            times,
         }
     }
 }
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        let is_judged = !self.cx.is_exposed() && self.cx.service::<FileAuthors>().is_some();
+        let is_judged = self.cx.service::<FileAuthors>().is_some();
         let now = || self.path.symlink_metadata().ok();
-        if is_judged && self.stamps != stamps(self.workspace, &self.path, now()) {
+        if is_judged && self.times != times(self.workspace, &self.path, now()) {
             self.cx.record_exposure();
         }
     }
 }
 
-/// Returns the numbers and times of the file and of the folders around it below the root.
-fn stamps(workspace: &Workspace, path: &Path, file: Option<Metadata>) -> Vec<Option<Stamp>> {
+/// Returns the times of the last change of the file and of the folders around it below the root. A rename changes that of what it moves.
+fn times(workspace: &Workspace, path: &Path, file: Option<Metadata>) -> Vec<Option<u64>> {
     let around = path
         .ancestors()
         .skip(1)
         .take_while(|it| *it != workspace.root());
     let around = around.map(|it| it.symlink_metadata().ok());
-    let stamp = |it: Metadata| (FolderId::from_metadata(&it), it.len(), change_time(&it));
     [file]
         .into_iter()
         .chain(around)
-        .map(|it| it.map(stamp))
+        .map(|it| it.as_ref().map(change_time))
         .collect()
 }

@@ -13,4 +13,6 @@ mod plugin;
 mod removal;
 mod sensitive;
 #[cfg(unix)]
+mod shown;
+#[cfg(unix)]
 mod trap;
