@@ -52,6 +52,30 @@ pub use linked::{
 ///
 /// assert!(host::settings::Values::keys().any(|key| key.name == "fan.room"));
 /// ```
+///
+/// # When each part is used
+///
+/// A session uses them in this order, and of one part the families in the order of their names:
+///
+/// | moment | part |
+/// |---|---|
+/// | the process begins | [`start`](Self::with_start) |
+/// | the command line is read | [`commands`](Self::with_commands), and the flags of [`keys`](Self::with_keys) |
+/// | before a file of the workspace is read | [`recovery`](Self::with_recovery) |
+/// | files and variables are read and merged | [`keys`](Self::with_keys), [`default_grants`](Self::with_default_grants) |
+/// | the settings are merged | [`access`](Self::with_access), then [`clause_fault`](Self::with_clause_fault) for each clause |
+/// | servers are attached | [`remote_tools`](Self::with_remote_tools), [`written_files`](Self::with_written_files) |
+/// | the session gets its services | [`control_folders`](Self::with_control_folders), then [`services`](Self::with_services) in the order of their `after`, which may ask the settings for the [`secret_files`](Self::with_secret_files) |
+/// | calls get their host | [`protection`](Self::with_protection), then [`context`](Self::with_context) |
+/// | the person is warned | [`notices`](Self::with_notices) once in a process, then [`warnings`](Self::with_warnings) for each session or single call |
+/// | texts of the project are read | [`open_file`](Self::with_open_file) |
+/// | the session is recorded | [`session_records`](Self::with_session_records); one to resume is opened before its settings are merged |
+/// | spans begin | [`trace`](Self::with_trace) |
+/// | the system text is made | [`section`](Self::with_section) |
+/// | the process ends | [`end`](Self::with_end) |
+///
+/// `doctor` uses [`faults`](Self::with_faults) and [`report`](Self::with_report), and `trust` uses [`approval`](Self::with_approval). Commands
+/// that open no session stop at the part that they need.
 pub struct Extension {
     name: &'static str,
     source: Source,
@@ -136,6 +160,9 @@ impl Extension {
     }
 
     /// Sets the grants that a session has unless its user drops them, such as `clock:read:now`. A clause that cannot be parsed is left out.
+    ///
+    /// Nobody is asked about them, so they are for reads of the family's own things that cost nothing and reach no other machine.
+    /// A write is among them only if its effect ends with the session, as that of `program:write:**`, which means background programs.
     #[must_use]
     pub const fn with_default_grants(mut self, grants: &'static [&'static str]) -> Self {
         self.default_grants = grants;

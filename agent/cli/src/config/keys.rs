@@ -1,6 +1,6 @@
 //! The keys of the program itself: [`ProgramKeys`]. Those of one idea are in a module below.
 //!
-//! To add a key, add a declaration and update the table in the README, which a test compares.
+//! To add a key, add a declaration and run .ci/generate, which writes the table of the README.
 
 pub(crate) mod disclosure;
 pub(crate) mod requests;
