@@ -33,14 +33,8 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading the clock, asking the user, and using the tasks of the session. A session adds asking its
-/// model, and families add their own.
-const DEFAULT_GRANTS: [&str; 4] = [
-    "clock:read:**",
-    "user:read:**",
-    "task:read:**",
-    "task:write:**",
-];
+/// The default grants: asking the user, and using the tasks of the session. A session adds asking its model, and families add their own.
+const DEFAULT_GRANTS: [&str; 3] = ["user:read:**", "task:read:**", "task:write:**"];
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";
