@@ -29,6 +29,7 @@ mod dialogue;
 mod disclosure;
 mod error;
 mod exhausted;
+mod extension;
 mod host_options;
 mod ineffective;
 mod instructions;

@@ -1,4 +1,4 @@
-//! The settings of programs, and the sandbox that they describe.
+//! The settings of programs, and the sandbox that they describe: how the family joins a program.
 
 mod aside;
 mod keys;

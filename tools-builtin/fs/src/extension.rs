@@ -1,4 +1,4 @@
-//! The workspace of a session, and its place in the system text.
+//! The workspace of a session, and its place in the system text: how the family joins a program.
 
 use std::io;
 use std::path::PathBuf;
