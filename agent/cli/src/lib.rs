@@ -15,7 +15,6 @@
 //! [`Program`] sets the name, the version, default settings, services and providers.
 
 mod approval_option;
-mod approver;
 mod argument;
 mod budget;
 #[cfg(test)]
@@ -58,6 +57,7 @@ mod start;
 mod status_lines;
 mod stream_line;
 mod system_text;
+mod terminal_asker;
 mod tool_list;
 mod trust;
 mod wire;

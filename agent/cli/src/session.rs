@@ -72,40 +72,40 @@ pub(crate) struct OpenSession {
     pub(crate) traces: Vec<host::Trace>,
 }
 
-/// The tools of a session, their selection, the context of their calls, and the texts of the project.
+/// The tools of a session, their selection, the host of their calls, and the texts of the project.
 struct SessionTools {
     entries: Vec<Arc<Entry>>,
     selection: Selection,
-    context: Host,
+    host: Host,
     texts: ProjectTexts,
 }
 
 impl SessionTools {
-    /// Adds the servers, the record and the deferred requests to the context of calls. Returns the run of an earlier process, too.
+    /// Adds the servers, the record and the deferred requests to the host of calls. Returns the run of an earlier process, too.
     async fn enter(
         mut self,
         servers: &dyn AttachedTools,
         recording: Option<&Recording>,
         consent: Option<DeferredConsent>,
     ) -> Result<(Self, Option<Run>), Error> {
-        self.context = servers.with_reasons(self.context);
+        self.host = servers.with_reasons(self.host);
         let mut run = None;
         if let Some(recording) = recording {
-            self.context = recording.context(self.context);
-            recording.keep_tasks(&self.context, servers);
-            run = recording.stored_run(&self.context).await?;
+            self.host = recording.enter(self.host);
+            recording.keep_tasks(&self.host, servers);
+            run = recording.stored_run(&self.host).await?;
         }
         // Last, because the run decides about the approver.
         let is_waiting = |run: &Run| !run.waiting_requests().is_empty();
         let is_waiting = run.as_ref().is_some_and(is_waiting);
         if let Some(consent) = consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
-            self.context = consent.enter(self.context);
+            self.host = consent.enter(self.host);
         }
         Ok((self, run))
     }
 
     fn into_session(self) -> Session {
-        let session = Session::new(self.entries, self.selection, self.context);
+        let session = Session::new(self.entries, self.selection, self.host);
         self.texts.expose(&session);
         let system = system_text::build(
             session.context(),
@@ -180,8 +180,8 @@ impl SessionOptions {
         // Behind the servers, because their lists say which tools read.
         let settings = self.agent.host.with_reads(settings);
         let mut tools = self.tools(&settings, models, token, &console)?;
-        if let Some(budget) = budget::shared(&settings, &tools.context)? {
-            tools.context = tools.context.with_service(budget);
+        if let Some(budget) = budget::shared(&settings, &tools.host)? {
+            tools.host = tools.host.with_service(budget);
         }
         if has_asker {
             tools.texts = tools.texts.offered(&console).await;
@@ -326,7 +326,7 @@ impl SessionOptions {
         })
     }
 
-    /// Returns the tools, their selection and the context of their calls.
+    /// Returns the tools, their selection and the host of their calls.
     fn tools(
         &self,
         settings: &Settings,
@@ -337,23 +337,23 @@ impl SessionOptions {
         let selection = settings.selection()?;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        let context = match &self.scope {
-            None => self.agent.host.context(settings, token, console)?,
+        let host = match &self.scope {
+            None => self.agent.host.attended_host(settings, token, console)?,
             // Nobody is asked, also on a terminal.
             Some(scope) => {
                 entries.retain(|entry| scope.has_tool(entry.name().as_str()));
-                scope.enter(self.agent.host.unattended_context(settings, token)?)
+                scope.enter(self.agent.host.unattended_host(settings, token)?)
             }
         };
-        host::warnings(&context, None)
+        host::warnings(&host, None)
             .iter()
             .for_each(|warning| notice::warning(warning));
-        let texts = ProjectTexts::read(&context, settings);
+        let texts = ProjectTexts::read(&host, settings);
         Ok(SessionTools {
             entries,
             selection,
             texts,
-            context: context.with_service(models),
+            host: host.with_service(models),
         })
     }
 

@@ -9,8 +9,8 @@ use crate::settings::TelemetryKeys;
 inventory::submit! {
     Extension::new("telemetry", source!())
         .with_keys(|| vec![Box::new(TelemetryKeys::default())])
-        .with_context(|settings, cx| {
-            Ok(cx.with_recorded_content(settings.of::<TelemetryKeys>().content.value))
+        .with_host(|settings, host| {
+            Ok(host.with_recorded_content(settings.of::<TelemetryKeys>().content.value))
         })
         .with_trace(|settings| Some(Box::new(Export::start(settings)?) as Trace))
 }

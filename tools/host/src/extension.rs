@@ -24,7 +24,7 @@ pub use command::{
 };
 pub use linked::{
     ControlFolders, approve, clause_fault, commands, end, faults, insert_control_folders,
-    insert_services, list, notices, open_file, prepare_context, protect, recover, remote_tools,
+    insert_services, list, notices, open_file, prepare_host, protect, recover, remote_tools,
     reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
 };
 
@@ -66,7 +66,7 @@ pub use linked::{
 /// | the settings are merged | [`access`](Self::with_access), then [`clause_fault`](Self::with_clause_fault) for each clause |
 /// | servers are attached | [`remote_tools`](Self::with_remote_tools), [`written_files`](Self::with_written_files) |
 /// | the session gets its services | [`control_folders`](Self::with_control_folders), then [`services`](Self::with_services) in the order of their `after`, which may ask the settings for the [`secret_files`](Self::with_secret_files) |
-/// | calls get their host | [`protection`](Self::with_protection), then [`context`](Self::with_context) |
+/// | calls get their host | [`protection`](Self::with_protection), then [`host`](Self::with_host) |
 /// | the person is warned | [`notices`](Self::with_notices) once in a process, then [`warnings`](Self::with_warnings) for each session or single call |
 /// | texts of the project are read | [`open_file`](Self::with_open_file) |
 /// | the session is recorded | [`session_records`](Self::with_session_records); one to resume is opened before its settings are merged |
@@ -87,7 +87,7 @@ pub struct Extension {
     recovery: fn(Option<&Path>),
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
-    context: fn(&Settings, Host) -> Result<Host, SettingsError>,
+    host: fn(&Settings, Host) -> Result<Host, SettingsError>,
     open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     protection: fn(Settings) -> Settings,
@@ -139,7 +139,7 @@ impl Extension {
             recovery: |_| {},
             after: &[],
             services: |_, _| Ok(()),
-            context: |_, host| Ok(host),
+            host: |_, host| Ok(host),
             open_file: |_, _| None,
             access: Ok,
             protection: |settings| settings,
@@ -221,11 +221,11 @@ impl Extension {
 
     /// Sets the function that prepares the host of calls, which has the services of all families.
     #[must_use]
-    pub const fn with_context(
+    pub const fn with_host(
         mut self,
-        context: fn(&Settings, Host) -> Result<Host, SettingsError>,
+        host: fn(&Settings, Host) -> Result<Host, SettingsError>,
     ) -> Self {
-        self.context = context;
+        self.host = host;
         self
     }
 
