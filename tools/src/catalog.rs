@@ -1,12 +1,14 @@
 //! [`Catalog`]: a set of tools, as a plain value.
 
+pub(crate) mod slot;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use protocol::{Tool, ToolName};
 
+use self::slot::{Slot, Slots};
 use crate::call::{self, Execution};
-use crate::slot::{Slot, Slots};
 use crate::subscription::Publisher;
 use crate::{
     Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source,

@@ -43,7 +43,6 @@ mod schema_of;
 mod secret;
 mod shared;
 mod size;
-mod slot;
 mod source;
 mod spelling;
 mod submission;

@@ -14,7 +14,7 @@ use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::catalog::built;
-use crate::slot::Slot;
+use crate::catalog::slot::Slot;
 use crate::sync::IgnorePoison as _;
 use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{

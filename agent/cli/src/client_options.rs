@@ -62,7 +62,7 @@ impl ClientOptions {
             }
         };
         let token = CancellationToken::new();
-        let context = self.host.unattended_context(&settings, token)?;
+        let host = self.host.unattended_host(&settings, token)?;
         note_session(&workspace);
         let traces = host::start_traces(&settings);
         let selection = settings.selection()?;
@@ -74,8 +74,8 @@ impl ClientOptions {
         let (rules, how_to_permit) = (settings.rules().collect::<Vec<_>>(), request.how_to_permit);
         Ok(ClientCalls {
             context: match &recording {
-                Some(recording) => recording.context(context),
-                None => context,
+                Some(recording) => recording.enter(host),
+                None => host,
             },
             select: select.flat_map(|select| select.value.clone()).collect(),
             advice: Box::new(move |entry, arguments, error| {

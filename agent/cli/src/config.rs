@@ -26,7 +26,7 @@ pub(crate) use host::settings::{
 };
 pub(crate) use keys::ProgramKeys;
 pub(crate) use keys::disclosure::DisclosureKeys;
-use keys::requests::RequestKeys;
+pub(crate) use keys::requests::RequestKeys;
 
 use crate::{notice, trust};
 

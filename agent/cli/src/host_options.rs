@@ -1,4 +1,4 @@
-//! The context of calls: services, grant, policy and approver.
+//! The host of calls: services, grant, policy and approver.
 
 use host::settings::AccessKeys;
 use std::path::PathBuf;
@@ -11,7 +11,6 @@ use tools::context::Exposure;
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Clause, Host, OutputStore, Target, Tasks};
 
-use crate::approver::TerminalAsker;
 use crate::config::{
     ConfigOptions, KeyFlags, Origin, ProgramSettings as _, Setting, Settings, SettingsError,
     ToolFlags, Values,
@@ -25,6 +24,7 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
 use crate::root::RootOption;
+use crate::terminal_asker::TerminalAsker;
 use host::trust::Content;
 use host::ungranted::Ungranted;
 
@@ -108,52 +108,52 @@ impl HostOptions {
             .unwrap_or_default()
     }
 
-    /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls
+    /// Returns the host for the calls of a session. If standard input and error are terminals, a person can approve calls
     /// beyond the grant there, and answer questions.
-    pub(crate) fn context(
+    pub(crate) fn attended_host(
         &self,
         settings: &Settings,
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<Host, Error> {
-        let context = self.unattended_context(settings, cancellation)?;
+        let host = self.unattended_host(settings, cancellation)?;
         if dialogue::has_person() {
             let (dialogue, servers) = (
                 Arc::new(Dialogue::new(console.clone())),
                 self.servers_root(),
             );
-            let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
+            let host = host.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
             return Ok(
-                context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(
+                host.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(
                     dialogue, servers,
                 )))),
             );
         }
-        Ok(context)
+        Ok(host)
     }
 
-    /// Returns the context for calls that no person at the terminal approves.
-    pub(crate) fn unattended_context(
+    /// Returns the host for calls that no person at the terminal approves.
+    pub(crate) fn unattended_host(
         &self,
         settings: &Settings,
         cancellation: CancellationToken,
     ) -> Result<Host, Error> {
-        let context = self.root.context(self.config.reads_files(), settings)?;
+        let host = self.root.host(self.config.reads_files(), settings)?;
         warn_once(settings)?;
-        let mut context = context
+        let mut host = host
             .with_service(Exposure::new())
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))
             .with_approval_timeout(settings.program().approval_timeout.value)
             .with_cancellation(cancellation);
         if let Some(timeout) = &settings.program().call_timeout {
-            context = context.with_timeout(timeout.value);
+            host = host.with_timeout(timeout.value);
         }
-        Ok(context)
+        Ok(host)
     }
 
-    /// Returns the context for one call typed by a person. Typing the call consents to it, within the grant.
-    pub(crate) fn call_context(
+    /// Returns the host for one call typed by a person. Typing the call consents to it, within the grant.
+    pub(crate) fn call_host(
         &self,
         settings: &Settings,
         typed: &[Target],
@@ -162,8 +162,8 @@ impl HostOptions {
     ) -> Result<Host, Error> {
         // No later call could use an output handle, so none is stored.
         let outputs = OutputStore::new().with_max_bytes(0);
-        let context = self.context(settings, cancellation, console)?;
-        Ok(for_one_call(context)
+        let host = self.attended_host(settings, cancellation, console)?;
+        Ok(for_one_call(host)
             .with_service(outputs)
             .with_policy(policy::call_policy(settings, typed)))
     }
@@ -186,7 +186,7 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
     }
 }
 
-/// Returns the context of a call without a session.
+/// Returns the host of a call without a session.
 fn for_one_call(host: Host) -> Host {
     let mut services = host.services().clone();
     Tasks::offer_for_one_call(&mut services);

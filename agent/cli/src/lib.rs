@@ -15,7 +15,6 @@
 //! [`Program`] sets the name, the version, default settings, services and providers.
 
 mod approval_option;
-mod approver;
 mod argument;
 mod budget;
 #[cfg(test)]
@@ -29,6 +28,7 @@ mod dialogue;
 mod disclosure;
 mod error;
 mod exhausted;
+mod extension;
 mod host_options;
 mod ineffective;
 mod instructions;
@@ -57,6 +57,7 @@ mod start;
 mod status_lines;
 mod stream_line;
 mod system_text;
+mod terminal_asker;
 mod tool_list;
 mod trust;
 mod wire;

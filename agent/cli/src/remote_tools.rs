@@ -25,11 +25,11 @@ pub(crate) async fn attach(
     let Some(root) = root else {
         return Box::new(NoServers);
     };
-    let (selection, of_context) = (selection.clone(), settings.clone());
+    let (selection, of_host) = (selection.clone(), settings.clone());
     let option = RootOption::at(&root);
     let request = AttachRequest {
         settings,
-        context: Arc::new(move || Ok(option.context(true, &of_context)?)),
+        context: Arc::new(move || Ok(option.host(true, &of_host)?)),
         may_match: Arc::new(move |name: &str| selection.may_match(name)),
         first,
         cancellation,

@@ -54,9 +54,9 @@ impl RootOption {
         Ok(services)
     }
 
-    /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
+    /// Returns a host over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
     /// asks: those of the settings and of git's, of MCP servers, and the skills of the user.
-    pub(crate) fn context(&self, reads_project: bool, settings: &Settings) -> Result<Host, Error> {
+    pub(crate) fn host(&self, reads_project: bool, settings: &Settings) -> Result<Host, Error> {
         let workspace = PathBuf::from(self.workspace()?);
         let settings = settings
             .clone()
@@ -70,8 +70,8 @@ impl RootOption {
         let own = host::program::file().map(Path::to_owned);
         let control = of_servers.into_iter().chain(of_families).chain(own);
         let settings = host::protect(settings.with_control_files(control));
-        let cx = Host::new().with_services(services);
-        Ok(host::prepare_context(&settings, cx)?)
+        let host = Host::new().with_services(services);
+        Ok(host::prepare_host(&settings, host)?)
     }
 
     /// Returns the services for tools, with these settings of the root.
@@ -141,7 +141,7 @@ mod tests {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
             RootOption { root: Some(root) }
-                .context(true, &Settings::default())
+                .host(true, &Settings::default())
                 .unwrap()
                 .domain("fs")
                 .to_owned()

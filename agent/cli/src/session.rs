@@ -15,6 +15,7 @@ use agent::{
 };
 use clap::Args;
 use host::sessions::SessionScope;
+use host::{AttachedTools, FirstList};
 use tools::{CancellationToken, Entry, Host};
 
 use self::agent_options::AgentOptions;
@@ -64,24 +65,47 @@ pub(crate) struct OpenSession {
     /// The run of an earlier process, to be finished first.
     pub(crate) resumed: Option<Run>,
     /// The MCP servers of the session. Drop them after the session.
-    pub(crate) servers: Box<dyn host::AttachedTools>,
+    pub(crate) servers: Box<dyn AttachedTools>,
     /// The journal of the session. Drop it after the session.
     pub(crate) recording: Option<Recording>,
     /// The export of the session's spans. Drop it last.
     pub(crate) traces: Vec<host::Trace>,
 }
 
-/// The tools of a session, their selection, the context of their calls, and the texts of the project.
+/// The tools of a session, their selection, the host of their calls, and the texts of the project.
 struct SessionTools {
     entries: Vec<Arc<Entry>>,
     selection: Selection,
-    context: Host,
+    host: Host,
     texts: ProjectTexts,
 }
 
 impl SessionTools {
+    /// Adds the servers, the record and the deferred requests to the host of calls. Returns the run of an earlier process, too.
+    async fn enter(
+        mut self,
+        servers: &dyn AttachedTools,
+        recording: Option<&Recording>,
+        consent: Option<DeferredConsent>,
+    ) -> Result<(Self, Option<Run>), Error> {
+        self.host = servers.with_reasons(self.host);
+        let mut run = None;
+        if let Some(recording) = recording {
+            self.host = recording.enter(self.host);
+            recording.keep_tasks(&self.host, servers);
+            run = recording.stored_run(&self.host).await?;
+        }
+        // Last, because the run decides about the approver.
+        let is_waiting = |run: &Run| !run.waiting_requests().is_empty();
+        let is_waiting = run.as_ref().is_some_and(is_waiting);
+        if let Some(consent) = consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
+            self.host = consent.enter(self.host);
+        }
+        Ok((self, run))
+    }
+
     fn into_session(self) -> Session {
-        let session = Session::new(self.entries, self.selection, self.context);
+        let session = Session::new(self.entries, self.selection, self.host);
         self.texts.expose(&session);
         let system = system_text::build(
             session.context(),
@@ -137,99 +161,38 @@ impl SessionOptions {
         consent: Option<DeferredConsent>,
     ) -> Result<OpenSession, Error> {
         let has_asker = self.scope.is_none();
-        let is_shared = self.scope.as_ref().is_some_and(|scope| scope.is_shared());
+        // First, because a file counts once it is approved.
         if has_asker {
             offer_settings(&self.agent.host, &console).await?;
         }
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
         // A command has noted the provider of its sessions when it checked it.
-        choice
-            .note
-            .iter()
-            .filter(|_| has_asker)
-            .for_each(|note| notice::note(note));
+        if has_asker {
+            choice.note.iter().for_each(|note| notice::note(note));
+        }
         let provider = provider(&settings, &choice, self.agent.script.as_ref())?;
         let mut options = budget::run_options(&settings, provider.about())?;
         options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
-        let selection = settings.selection()?;
-        let root = self.agent.host.servers_root().filter(|_| !is_shared);
-        let servers = remote_tools::attach(
-            root,
-            &settings,
-            &selection,
-            host::FirstList::Offered,
-            &token,
-        )
-        .await;
+        let servers = self.attach_servers(&settings, &token).await?;
+        // Behind the servers, because their lists say which tools read.
         let settings = self.agent.host.with_reads(settings);
-        let tools = self.tools(&settings, models, token, &console)?;
-        let tools = match budget::shared(&settings, &tools.context)? {
-            Some(budget) => SessionTools {
-                context: tools.context.with_service(budget),
-                ..tools
-            },
-            None => tools,
-        };
-        let tools = match has_asker {
-            true => SessionTools {
-                texts: tools.texts.offered(&console).await,
-                ..tools
-            },
-            false => tools,
-        };
-        note_session(&self.agent.host.root.workspace()?);
-        // All options are valid, so a mistake among them leaves no recorded session behind.
-        let recording = match resumed {
-            Some(resumed) => Some(resumed),
-            None => {
-                let (workspace, job) = (
-                    self.agent.host.root.workspace()?,
-                    self.scope.as_ref().and_then(|scope| scope.job()),
-                );
-                self.journal
-                    .recording(workspace, &settings, &choice, job)
-                    .await?
-            }
-        };
-        let tools = match &recording {
-            Some(recording) => SessionTools {
-                context: recording.context(tools.context),
-                ..tools
-            },
-            None => tools,
-        };
-        let tools = SessionTools {
-            context: servers.with_reasons(tools.context),
-            ..tools
-        };
-        recording
-            .iter()
-            .for_each(|recording| recording.keep_tasks(&tools.context, &*servers));
-        let resumed = match &recording {
-            Some(recording) => recording.stored_run(&tools.context).await?,
-            None => None,
-        };
-        let is_waiting = resumed
-            .as_ref()
-            .is_some_and(|run| !run.waiting_requests().is_empty());
-        let tools = match consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
-            Some(consent) => SessionTools {
-                context: consent.enter(tools.context),
-                ..tools
-            },
-            None => tools,
-        };
-        let traces = if is_shared {
-            Vec::new()
-        } else {
-            host::start_traces(&settings)
-        };
-        let session = tools
-            .into_session()
-            .with_disclosure(disclosure::from_settings(&settings)?);
+        let mut tools = self.tools(&settings, models, token, &console)?;
+        if let Some(budget) = budget::shared(&settings, &tools.host)? {
+            tools.host = tools.host.with_service(budget);
+        }
+        if has_asker {
+            tools.texts = tools.texts.offered(&console).await;
+        }
+        let disclosure = disclosure::from_settings(&settings)?;
+        // Behind all that can fail by a mistake in the options, which leaves no recorded session behind.
+        let recording = self.record(resumed, &settings, &choice).await?;
+        let (tools, resumed) = tools.enter(&*servers, recording.as_ref(), consent).await?;
+        let has_traces = !self.is_shared();
+        let traces = has_traces.then(|| host::start_traces(&settings));
+        let session = tools.into_session().with_disclosure(disclosure);
         let name = provider.about().name.to_string();
         let driver = Driver::new(provider)
             .with_checkpoints(true)
@@ -260,7 +223,7 @@ impl SessionOptions {
             resumed,
             servers,
             recording,
-            traces,
+            traces: traces.unwrap_or_default(),
         })
     }
 
@@ -268,18 +231,44 @@ impl SessionOptions {
     pub(crate) async fn unrecorded(&self) -> Result<Session, Error> {
         let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
-        let selection = settings.selection()?;
-        let _servers = remote_tools::attach(
-            self.agent.host.servers_root(),
-            &settings,
-            &selection,
-            host::FirstList::Offered,
-            &token,
-        )
-        .await;
+        let _servers = self.attach_servers(&settings, &token).await?;
         Ok(self
             .tools(&settings, unused_models(), token, &Arc::default())?
             .into_session())
+    }
+
+    /// Returns true if the servers and spans of the session are those of its command.
+    fn is_shared(&self) -> bool {
+        self.scope.as_ref().is_some_and(|scope| scope.is_shared())
+    }
+
+    /// Offers the tools of servers that the selection may match, unless the command has done so.
+    async fn attach_servers(
+        &self,
+        settings: &Settings,
+        token: &CancellationToken,
+    ) -> Result<Box<dyn AttachedTools>, Error> {
+        let root = self.agent.host.servers_root().filter(|_| !self.is_shared());
+        let (selection, first) = (settings.selection()?, FirstList::Offered);
+        Ok(remote_tools::attach(root, settings, &selection, first, token).await)
+    }
+
+    /// Begins to record the session, unless it is resumed. Returns `None` if it is not recorded.
+    async fn record(
+        &self,
+        resumed: Option<Recording>,
+        settings: &Settings,
+        choice: &ProviderChoice,
+    ) -> Result<Option<Recording>, Error> {
+        let workspace = self.agent.host.root.workspace()?;
+        note_session(&workspace);
+        if resumed.is_some() {
+            return Ok(resumed);
+        }
+        let job = self.scope.as_ref().and_then(|scope| scope.job());
+        self.journal
+            .recording(workspace, settings, choice, job)
+            .await
     }
 
     /// Returns the models that tools may ask: that of the session, other models of its provider with the same options, and those of
@@ -297,6 +286,7 @@ impl SessionOptions {
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_name(choice.name());
         let prices = settings.program().prices.iter().map(|price| &price.value);
+        let priced: BTreeSet<_> = prices.clone().map(|price| price.model.clone()).collect();
         let models = prices.fold(models, |models, price| {
             models.with_price(&price.model, price.price())
         });
@@ -309,12 +299,6 @@ impl SessionOptions {
             .filter_map(|other| Some((other.name, foreign_key(other)?)))
             .collect();
         let money_limit = budget::money_limit(settings).map(|(key, _)| key);
-        let priced: BTreeSet<_> = settings
-            .program()
-            .prices
-            .iter()
-            .map(|price| price.value.model.clone())
-            .collect();
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
             if let Some(reason) = refused.get(name.as_str()) {
@@ -343,7 +327,7 @@ impl SessionOptions {
         })
     }
 
-    /// Returns the tools, their selection and the context of their calls.
+    /// Returns the tools, their selection and the host of their calls.
     fn tools(
         &self,
         settings: &Settings,
@@ -354,23 +338,23 @@ impl SessionOptions {
         let selection = settings.selection()?;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        let context = match &self.scope {
-            None => self.agent.host.context(settings, token, console)?,
+        let host = match &self.scope {
+            None => self.agent.host.attended_host(settings, token, console)?,
             // Nobody is asked, also on a terminal.
             Some(scope) => {
                 entries.retain(|entry| scope.has_tool(entry.name().as_str()));
-                scope.enter(self.agent.host.unattended_context(settings, token)?)
+                scope.enter(self.agent.host.unattended_host(settings, token)?)
             }
         };
-        host::warnings(&context, None)
+        host::warnings(&host, None)
             .iter()
             .for_each(|warning| notice::warning(warning));
-        let texts = ProjectTexts::read(&context, settings);
+        let texts = ProjectTexts::read(&host, settings);
         Ok(SessionTools {
             entries,
             selection,
             texts,
-            context: context.with_service(models),
+            host: host.with_service(models),
         })
     }
 

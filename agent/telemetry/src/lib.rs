@@ -4,20 +4,6 @@ mod client;
 mod endpoint;
 mod export;
 mod exporter;
+mod extension;
 mod open_spans;
 mod settings;
-
-use host::{Extension, Trace, inventory};
-use tools::source;
-
-use crate::export::Export;
-use crate::settings::TelemetryKeys;
-
-inventory::submit! {
-    Extension::new("telemetry", source!())
-        .with_keys(|| vec![Box::new(TelemetryKeys::default())])
-        .with_context(|settings, cx| {
-            Ok(cx.with_recorded_content(settings.of::<TelemetryKeys>().content.value))
-        })
-        .with_trace(|settings| Some(Box::new(Export::start(settings)?) as Trace))
-}

@@ -4,6 +4,7 @@ mod add;
 mod claim;
 mod command;
 mod error;
+mod extension;
 mod grant_lines;
 mod job;
 mod jobs;
@@ -15,7 +16,6 @@ mod row;
 mod schedule;
 mod serve;
 mod service;
-mod settings;
 mod written_time;
 
 use tools::{Catalog, RegisterError};

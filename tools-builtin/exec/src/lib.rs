@@ -20,6 +20,8 @@ mod entered;
 #[cfg(feature = "tools")]
 mod environment;
 #[cfg(feature = "tools")]
+mod extension;
+#[cfg(feature = "tools")]
 mod hidden;
 #[cfg(feature = "tools")]
 mod lookup;
@@ -52,8 +54,6 @@ mod run;
 mod sandbox;
 #[cfg(feature = "tools")]
 mod script;
-#[cfg(feature = "tools")]
-mod settings;
 #[cfg(feature = "tools")]
 mod shell;
 pub mod supervise;

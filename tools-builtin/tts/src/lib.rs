@@ -2,9 +2,9 @@
 
 mod backend;
 mod error;
+mod extension;
 mod format;
 mod service;
-pub mod settings;
 mod speak;
 mod wav;
 
@@ -13,6 +13,7 @@ use tools::{Catalog, RegisterError};
 
 pub use backend::{SpeechBackend, SpeechFuture, Utterance};
 pub use error::SpeechError;
+pub use extension::SpeechKeys;
 pub use format::SoundFormat;
 /// Re-exported for `inventory::submit!` of a [`SpeechBackend`].
 pub use inventory;

@@ -3,6 +3,7 @@
 mod conversions;
 mod document;
 mod excerpt;
+mod extension;
 mod feed;
 mod fetch;
 mod html;
@@ -10,13 +11,13 @@ mod json;
 mod markdown;
 mod media;
 pub mod search;
-pub mod settings;
 mod stop;
 mod xml;
 
 use tools::{Catalog, RegisterError};
 
 pub use document::{Document, DocumentError, Format, Source};
+pub use extension::SearchKeys;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///

@@ -24,7 +24,7 @@ pub use command::{
 };
 pub use linked::{
     ControlFolders, approve, clause_fault, commands, end, faults, insert_control_folders,
-    insert_services, list, notices, open_file, prepare_context, protect, recover, remote_tools,
+    insert_services, list, notices, open_file, prepare_host, protect, recover, remote_tools,
     reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
 };
 
@@ -52,6 +52,30 @@ pub use linked::{
 ///
 /// assert!(host::settings::Values::keys().any(|key| key.name == "fan.room"));
 /// ```
+///
+/// # When each part is used
+///
+/// A session uses them in this order, and of one part the families in the order of their names:
+///
+/// | moment | part |
+/// |---|---|
+/// | the process begins | [`start`](Self::with_start) |
+/// | the command line is read | [`commands`](Self::with_commands), and the flags of [`keys`](Self::with_keys) |
+/// | before a file of the workspace is read | [`recovery`](Self::with_recovery) |
+/// | files and variables are read and merged | [`keys`](Self::with_keys), [`default_grants`](Self::with_default_grants) |
+/// | the settings are merged | [`access`](Self::with_access), then [`clause_fault`](Self::with_clause_fault) for each clause |
+/// | servers are attached | [`remote_tools`](Self::with_remote_tools), [`written_files`](Self::with_written_files) |
+/// | the session gets its services | [`control_folders`](Self::with_control_folders), then [`services`](Self::with_services) in the order of their `after`, which may ask the settings for the [`secret_files`](Self::with_secret_files) |
+/// | calls get their host | [`protection`](Self::with_protection), then [`host`](Self::with_host) |
+/// | the person is warned | [`notices`](Self::with_notices) once in a process, then [`warnings`](Self::with_warnings) for each session or single call |
+/// | texts of the project are read | [`open_file`](Self::with_open_file) |
+/// | the session is recorded | [`session_records`](Self::with_session_records); one to resume is opened before its settings are merged |
+/// | spans begin | [`trace`](Self::with_trace) |
+/// | the system text is made | [`section`](Self::with_section) |
+/// | the process ends | [`end`](Self::with_end) |
+///
+/// `doctor` uses [`faults`](Self::with_faults) and [`report`](Self::with_report), and `trust` uses [`approval`](Self::with_approval). Commands
+/// that open no session stop at the part that they need.
 pub struct Extension {
     name: &'static str,
     source: Source,
@@ -63,7 +87,7 @@ pub struct Extension {
     recovery: fn(Option<&Path>),
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
-    context: fn(&Settings, Host) -> Result<Host, SettingsError>,
+    host: fn(&Settings, Host) -> Result<Host, SettingsError>,
     open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     protection: fn(Settings) -> Settings,
@@ -115,7 +139,7 @@ impl Extension {
             recovery: |_| {},
             after: &[],
             services: |_, _| Ok(()),
-            context: |_, host| Ok(host),
+            host: |_, host| Ok(host),
             open_file: |_, _| None,
             access: Ok,
             protection: |settings| settings,
@@ -136,6 +160,9 @@ impl Extension {
     }
 
     /// Sets the grants that a session has unless its user drops them, such as `clock:read:now`. A clause that cannot be parsed is left out.
+    ///
+    /// Nobody is asked about them, so they are for reads of the family's own things that cost nothing and reach no other machine.
+    /// A write is among them only if its effect ends with the session, as that of `program:write:**`, which means background programs.
     #[must_use]
     pub const fn with_default_grants(mut self, grants: &'static [&'static str]) -> Self {
         self.default_grants = grants;
@@ -194,11 +221,11 @@ impl Extension {
 
     /// Sets the function that prepares the host of calls, which has the services of all families.
     #[must_use]
-    pub const fn with_context(
+    pub const fn with_host(
         mut self,
-        context: fn(&Settings, Host) -> Result<Host, SettingsError>,
+        host: fn(&Settings, Host) -> Result<Host, SettingsError>,
     ) -> Self {
-        self.context = context;
+        self.host = host;
         self
     }
 

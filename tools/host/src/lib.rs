@@ -30,7 +30,7 @@ pub use extension::{
     Approval, Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError,
     CommandFuture, ControlFolders, Extension, FoundTool, Report, ReportFuture, Run, Section, Trace,
     ValueForm, ValueKind, approve, clause_fault, commands, end, faults, insert_control_folders,
-    insert_services, list, notices, open_file, prepare_context, protect, recover, remote_tools,
+    insert_services, list, notices, open_file, prepare_host, protect, recover, remote_tools,
     reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
 };
 pub use finding::{FamilyReport, Finding};

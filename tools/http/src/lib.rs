@@ -14,6 +14,7 @@ mod dial;
 mod encryption;
 mod error;
 mod exchange;
+mod extension;
 mod failure;
 mod headers;
 mod hop;

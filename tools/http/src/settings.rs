@@ -3,50 +3,10 @@
 mod client;
 mod keys;
 mod place;
-mod report;
-
-use host::settings::{Settings, SettingsError, Values};
-use host::{Extension, inventory};
-use tools::{Services, source};
-use tools_text::KeySource;
-
-use crate::HttpClient;
+pub(crate) mod report;
 
 pub use client::{
     backend_client, bound_key, channel_client, client, limits, server_options, service_key,
 };
 pub use keys::HttpKeys;
 pub use place::SecretPlace;
-
-inventory::submit! {
-    Extension::new("http", source!())
-        .with_keys(|| vec![Box::new(HttpKeys::default())])
-        .with_secret_files(secret_files)
-        .with_services(&[], insert)
-        .with_notices(|settings| Ok(report::notices(settings)))
-        .with_report(|settings, _| Box::pin(async { report::report(settings) }))
-}
-
-/// Adds the client of a session. One that the program brings itself stays, with a cache for this session.
-fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
-    let client = match services.get::<HttpClient>() {
-        Some(client) => client.new_session(),
-        None => client(settings)?,
-    };
-    services.insert(client);
-    Ok(())
-}
-
-fn secret_files(values: &Values) -> Vec<std::path::PathBuf> {
-    let places = values
-        .of::<HttpKeys>()
-        .secrets
-        .iter()
-        .map(|secret| &secret.value.source);
-    places
-        .filter_map(|source| match source {
-            KeySource::File(path) => Some(path.clone()),
-            _ => None,
-        })
-        .collect()
-}

@@ -100,7 +100,7 @@ impl CallArgs {
         let touched = tools::call::validate(&entry, arguments.clone(), None).unwrap_or_default();
         let context =
             self.host
-                .call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
+                .call_host(&settings, &touched, interrupt::token(&console)?, &console)?;
         let context = context
             .with_service(WholeOutput)
             .with_absent_service::<Models>(OF_SESSIONS)

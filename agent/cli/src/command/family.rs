@@ -355,8 +355,8 @@ impl CommandContext for FamilyOptions {
         output::width()
     }
 
-    fn context(&self, settings: &Settings) -> Result<Host, CommandError> {
-        Ok(self.root.context(true, settings)?)
+    fn host(&self, settings: &Settings) -> Result<Host, CommandError> {
+        Ok(self.root.host(true, settings)?)
     }
 
     fn write_page(&self, text: &str) -> Result<(), CommandError> {

@@ -51,7 +51,7 @@ impl WhyArgs {
         let console = Arc::new(Console::default());
         let cx = self
             .host
-            .context(&settings, CancellationToken::new(), &console)?;
+            .attended_host(&settings, CancellationToken::new(), &console)?;
         let targets = tools::call::validate(&entry, arguments, Some(&cx))?;
         let name = entry.name().as_str();
         // A session does not know an unselected tool, so no clause or rule decides.

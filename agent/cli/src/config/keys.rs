@@ -1,6 +1,6 @@
 //! The keys of the program itself: [`ProgramKeys`]. Those of one idea are in a module below.
 //!
-//! To add a key, add a declaration and update the table in the README, which a test compares.
+//! To add a key, add a declaration and run .ci/generate, which writes the table of the README.
 
 pub(crate) mod disclosure;
 pub(crate) mod requests;
@@ -10,37 +10,16 @@ use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
+use host::declare_keys;
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
     INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file, filled,
     float, integer, key_source, printed, proxy_url, replaced, tables, text, url, variable,
 };
-use host::{Extension, declare_keys};
-use tools::{Approval, source};
+use tools::Approval;
 
-use self::disclosure::DisclosureKeys;
-use self::requests::RequestKeys;
 use super::model_price::ModelPrice;
 use super::parser::{choice, cost, degree, effort, glob};
-
-host::inventory::submit! {
-    Extension::new("program", source!()).with_default_grants(&DEFAULT_GRANTS).with_keys(|| {
-        vec![
-            Box::new(ProgramKeys::default()),
-            Box::new(RequestKeys::default()),
-            Box::new(DisclosureKeys::default()),
-        ]
-    })
-}
-
-/// The default grants: reading the clock, asking the user, and using the tasks of the session. A session adds asking its
-/// model, and families add their own.
-const DEFAULT_GRANTS: [&str; 4] = [
-    "clock:read:**",
-    "user:read:**",
-    "task:read:**",
-    "task:write:**",
-];
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";

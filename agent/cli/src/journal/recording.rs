@@ -106,29 +106,29 @@ impl Recording {
         })))
     }
 
-    /// Adds the journal and the session's name to the context. Narrows the grant to the one that the session began with.
-    pub(crate) fn context(&self, context: Host) -> Host {
+    /// Adds the journal and the session's name to the host. Narrows the grant to the one that the session began with.
+    pub(crate) fn enter(&self, host: Host) -> Host {
         if let (true, true, Some(name)) = (self.is_of_user, self.is_resumed, &self.record.name) {
             notice::note(&format!("resuming the session {name}"));
         }
         // The file may come from elsewhere, with a conversation that another program made.
         if self.is_resumed && !self.is_of_user {
-            context.record_exposure();
+            host.record_exposure();
         }
-        let mut context = context.with_journal(self.record.journal.clone());
+        let mut host = host.with_journal(self.record.journal.clone());
         if let Some(name) = &self.record.name {
-            context = context.with_session(name.as_str());
+            host = host.with_session(name.as_str());
         }
         let Some(first) = self.first_grant() else {
-            return context;
+            return host;
         };
-        let grant = context.grant().intersect(first);
-        if grant != *context.grant() {
+        let grant = host.grant().intersect(first);
+        if grant != *host.grant() {
             notice::note(&format!(
                 "the session keeps to the grant that it began with: {first}"
             ));
         }
-        context.with_grant(grant)
+        host.with_grant(grant)
     }
 
     /// Restores the tasks of an earlier process that other parties have kept, and saves those of this one. A session in a journal file

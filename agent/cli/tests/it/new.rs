@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,6 +58,18 @@ fn a_new_workspace_has_a_tool_crate_a_program_and_a_test() {
     ] {
         assert!(!read(file).contains('@'), "{file}");
     }
+}
+
+#[test]
+fn a_new_workspace_names_the_features_that_there_are() {
+    let crib = Crib::new();
+    crib.run(&["new", "my-bot"]).expect(0);
+    let manifest = fs::read_to_string(crib.root().join("my-bot/Cargo.toml")).unwrap();
+    let (comment, _) = manifest.split_once("\ntoolcrib = ").unwrap();
+    let named: BTreeSet<_> = comment.split('`').skip(1).step_by(2).collect();
+    let own: toml::Table = toml::from_str(include_str!("../../Cargo.toml")).unwrap();
+    let features = own["features"].as_table().unwrap();
+    assert_eq!(named, features.keys().map(String::as_str).collect());
 }
 
 #[test]

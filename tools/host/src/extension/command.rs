@@ -179,11 +179,11 @@ pub trait CommandContext {
     /// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.
     fn width(&self) -> usize;
 
-    /// Makes the context of a program that is no call, such as of a server. It has no grant.
+    /// Makes the host of a program that is no call, such as of a server. It has no grant.
     ///
     /// # Errors
     /// Returns the first mistake in the settings, or an error if the root cannot be used.
-    fn context(&self, settings: &Settings) -> Result<Host, CommandError>;
+    fn host(&self, settings: &Settings) -> Result<Host, CommandError>;
 
     /// Finds a tool, which may be one of a server, with the services of a session.
     ///

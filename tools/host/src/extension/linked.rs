@@ -91,10 +91,10 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
 ///
 /// # Errors
 /// Returns the first mistake in the settings.
-pub fn prepare_context(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
+pub fn prepare_host(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
     list()
         .into_iter()
-        .try_fold(host, |host, extension| (extension.context)(settings, host))
+        .try_fold(host, |host, extension| (extension.host)(settings, host))
 }
 
 /// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.

@@ -9,7 +9,7 @@ use super::place::SecretPlace;
 use crate::HttpClient;
 
 /// Returns a warning for each secret that is not found, and for each setting that has less effect than it says.
-pub(super) fn notices(settings: &Settings) -> Vec<String> {
+pub(crate) fn notices(settings: &Settings) -> Vec<String> {
     let missing = settings
         .of::<HttpKeys>()
         .secrets
@@ -49,7 +49,7 @@ fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
 }
 
 /// Returns lines on the client and the secrets, or the mistake in their settings. No line contains a secret.
-pub(super) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError> {
+pub(crate) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError> {
     client::client(settings)?;
     let keys: &HttpKeys = settings.of();
     let mut report = FamilyReport::default();

@@ -21,7 +21,7 @@ use crate::standing;
 
 inventory::submit! {
     Extension::new("mcp", source!())
-        .with_context(|_, cx| Ok(cx.with_service(Sampling::new(sample))))
+        .with_host(|_, host| Ok(host.with_service(Sampling::new(sample))))
         .with_remote_tools(&McpServers)
         .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
         .with_commands(&[MCP, SERVE])

@@ -74,7 +74,7 @@ pub(super) async fn connect(
         server,
         resolved,
         pins.clone(),
-        &|| cx.context(&settings),
+        &|| cx.host(&settings),
         &settings,
     )?)?;
     let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;

@@ -1,4 +1,4 @@
-//! The workspace of a session, and its place in the system text.
+//! The workspace of a session, and its place in the system text: how the family joins a program.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ inventory::submit! {
     Extension::new("fs", source!())
         .with_default_grants(&["fs:read:**"])
         .with_services(&[], insert)
-        .with_context(|settings, cx| Ok(prepare(settings, cx)))
+        .with_host(|settings, host| Ok(prepare(settings, host)))
         .with_section("workspace", |cx, _| Ok(section(cx)))
         .with_open_file(|cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok())
 }
@@ -48,7 +48,7 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     Ok(())
 }
 
-/// Puts the context into the domain of its workspace, with its control files and the files that other programs run.
+/// Puts the host into the domain of its workspace, with its control files and the files that other programs run.
 fn prepare(settings: &Settings, host: Host) -> Host {
     let Some(workspace) = host.service::<Workspace>() else {
         return host;

@@ -1,4 +1,4 @@
-//! The settings of speech, and the service that they describe.
+//! The settings of speech, and the service that they describe: how the family joins a program.
 
 mod keys;
 mod report;

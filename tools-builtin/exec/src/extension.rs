@@ -1,4 +1,4 @@
-//! The settings of programs, and the sandbox that they describe.
+//! The settings of programs, and the sandbox that they describe: how the family joins a program.
 
 mod aside;
 mod keys;
@@ -21,7 +21,7 @@ inventory::submit! {
         .with_start(enter)
         .with_recovery(aside::recover)
         .with_services(&["fs"], insert)
-        .with_context(prepare)
+        .with_host(prepare)
         .with_report(|settings, _| Box::pin(async { Ok(report::report(settings)) }))
 }
 

@@ -1,4 +1,4 @@
-//! The jobs of the user in a program, and the line on them.
+//! The jobs of the user, and the line on them: how the family joins a program.
 
 use host::settings::{Settings, SettingsError};
 use host::{Extension, FamilyReport, folders, inventory, program};

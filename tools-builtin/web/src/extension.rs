@@ -1,4 +1,4 @@
-//! The settings of searches, and the service that they describe.
+//! The settings of searches, and the service that they describe: how the family joins a program.
 
 mod keys;
 mod report;

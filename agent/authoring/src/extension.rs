@@ -1,0 +1,19 @@
+//! The commands for authors: how the family joins a program.
+
+use host::{Command, Extension, inventory};
+use tools::source;
+
+use crate::{ceiling, lint, lock, new, show};
+
+inventory::submit! {
+    Extension::new("authoring", source!())
+        .with_commands(&[AUDIT, lint::LINT, lock::LOCK, new::NEW, show::SHOW])
+}
+
+/// Families add to it what they can inspect.
+const AUDIT: Command = Command {
+    about: "Inspect what the linked tools could touch, and the journals of past calls",
+    behind: "config",
+    commands: &[ceiling::CEILING],
+    ..Command::new("audit")
+};

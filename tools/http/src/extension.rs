@@ -1,0 +1,44 @@
+//! The client of requests of tools: how the family joins a program.
+
+use std::path::PathBuf;
+
+use host::settings::{Settings, SettingsError, Values};
+use host::{Extension, inventory};
+use tools::{Services, source};
+use tools_text::KeySource;
+
+use crate::HttpClient;
+use crate::settings::{HttpKeys, client, report};
+
+inventory::submit! {
+    Extension::new("http", source!())
+        .with_keys(|| vec![Box::new(HttpKeys::default())])
+        .with_secret_files(secret_files)
+        .with_services(&[], insert)
+        .with_notices(|settings| Ok(report::notices(settings)))
+        .with_report(|settings, _| Box::pin(async { report::report(settings) }))
+}
+
+/// Adds the client of a session. One that the program brings itself stays, with a cache for this session.
+fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    let client = match services.get::<HttpClient>() {
+        Some(client) => client.new_session(),
+        None => client(settings)?,
+    };
+    services.insert(client);
+    Ok(())
+}
+
+fn secret_files(values: &Values) -> Vec<PathBuf> {
+    let places = values
+        .of::<HttpKeys>()
+        .secrets
+        .iter()
+        .map(|secret| &secret.value.source);
+    places
+        .filter_map(|source| match source {
+            KeySource::File(path) => Some(path.clone()),
+            _ => None,
+        })
+        .collect()
+}
