@@ -128,7 +128,10 @@ impl ServerHandler for Server {
         };
         let (description, more) = description.split_once('\n').unwrap_or((&description, ""));
         let tool = |name: &str| {
-            let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+            let mut definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+            if name == "huge" {
+                definition["inputSchema"]["description"] = "long ".repeat(60_000).into();
+            }
             serde_json::from_value::<Tool>(definition).unwrap()
         };
         Ok(ListToolsResult::with_all_items(
