@@ -130,7 +130,10 @@ impl ServerHandler for Server {
         let tool = |name: &str| {
             let mut definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
             if name == "huge" {
-                definition["inputSchema"]["description"] = "long ".repeat(60_000).into();
+                let many =
+                    (0..11_000).map(|number| (number.to_string(), json!({"type": "string"})));
+                definition["inputSchema"]["properties"] =
+                    many.collect::<serde_json::Map<_, _>>().into();
             }
             serde_json::from_value::<Tool>(definition).unwrap()
         };
