@@ -19,7 +19,7 @@ pub struct Compacted {
     /// the request short enough. `None` if there are none.
     pub dropped: Option<Range<usize>>,
     /// The problem with the model's summary. Near the limit, the messages then stay. After a refusal of the service, a list of their calls
-    /// takes the place of a missing summary.
+    /// takes the place of a missing summary, and if the request for it failed, the oldest turns are left out.
     pub summary_problem: Option<SummaryProblem>,
     /// The size of the next request without the compaction.
     pub before: RequestSize,

@@ -114,12 +114,15 @@ impl Driver {
         if !matches!(&error, DriverError::Provider(error) if is_context_length(error)) {
             return Err(error);
         }
+        let context = self.context_tokens().unwrap_or(u64::MAX);
+        let mut refused = self.request_size(run, run_cx);
+        if refused.tokens < context {
+            // The service may have counted too few tokens in earlier requests.
+            run.compaction_mut().forget_measured();
+            refused = self.request_size(run, run_cx);
+        }
         // The service knows better than the options how large its context is.
-        let refused = self.request_size(run, run_cx);
-        let tokens = self
-            .context_tokens()
-            .unwrap_or(refused.tokens)
-            .min(refused.tokens);
+        let tokens = context.min(refused.tokens);
         let room = Room {
             tokens,
             cause: CompactionCause::ContextLength,
@@ -202,7 +205,10 @@ impl Driver {
         compacted
             .replaced
             .extend(replace_largest(run, newest, bytes, most, run_cx));
-        if room.is_refused() && self.request_size(run, run_cx).bytes >= compacted.before.bytes {
+        if room.is_refused()
+            && compacted.summary_problem.is_none()
+            && self.request_size(run, run_cx).bytes >= compacted.before.bytes
+        {
             self.summarise(run, newest, room, 0, compacted, run_cx)
                 .await?;
         }

@@ -39,8 +39,8 @@ struct SummaryAnswer {
 }
 
 impl Driver {
-    /// Replaces the messages before `end` by a summary, if they have `least` tokens. Near the limit, they stay if there is a problem with
-    /// the summary.
+    /// Replaces the messages before `end` by a summary, if they have `least` tokens. They stay if the request for it fails, and near the
+    /// limit also if there is another problem with the summary.
     pub(super) async fn summarise(
         &self,
         run: &mut Run,
@@ -78,7 +78,12 @@ impl Driver {
             ends.truncate(ends.len().div_ceil(2));
         };
         compacted.summary_problem = problem;
-        if room.is_refused() || compacted.summary_problem.is_none() {
+        let is_kept = match &compacted.summary_problem {
+            None => true,
+            Some(SummaryProblem::Failed { .. }) => false,
+            Some(_) => room.is_refused(),
+        };
+        if is_kept {
             let covered = start..ends.pop().unwrap_or(end);
             let is_new = !text.is_empty();
             let written = if is_new {
@@ -132,7 +137,7 @@ impl Driver {
             Some(Err(DriverError::Provider(error))) if is_context_length(&error) => {
                 return no_text(SummaryProblem::TooLong);
             }
-            Some(Err(DriverError::Provider(error))) if !room.is_refused() => {
+            Some(Err(DriverError::Provider(error))) => {
                 return no_text(SummaryProblem::Failed {
                     message: error.to_string(),
                 });

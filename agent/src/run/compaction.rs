@@ -156,6 +156,11 @@ impl Compaction {
         }
     }
 
+    /// Forgets the tokens that the service counted, so that sizes are estimated from bytes alone.
+    pub(crate) fn forget_measured(&mut self) {
+        self.measured = None;
+    }
+
     /// Estimates the tokens of a request.
     pub(crate) fn tokens(&self, bytes: u64) -> u64 {
         match self.measured {

@@ -30,6 +30,8 @@ pub struct SmallContext {
     pub tokens: u64,
     /// Names the context if the model tells it, and the usage of each request.
     pub info: Arc<ProviderInfo>,
+    /// The tokens that it reports for each request, if it does not count them.
+    pub counted: Option<u64>,
     pub log: Arc<Mutex<Log>>,
 }
 
@@ -49,6 +51,7 @@ impl SmallContext {
             turns,
             tokens,
             info: Arc::new(ProviderInfo::new("small")),
+            counted: None,
             log: Arc::default(),
         }
     }
@@ -93,7 +96,7 @@ impl SmallContext {
             }
         };
         let usage = Usage {
-            input_tokens: tokens,
+            input_tokens: self.counted.unwrap_or(tokens),
             output_tokens: 40,
             ..Usage::default()
         };

@@ -193,16 +193,70 @@ async fn an_earlier_summary_stays_if_the_model_writes_no_later_one() {
 }
 
 #[tokio::test]
-async fn a_failed_summary_ends_a_run_whose_request_is_too_long() {
-    let model = SmallContext::new(60, 8_000);
-    let (mut session, log) = (session(900), EventLog::default());
-    let driver =
-        Driver::new(Arc::new(Stubborn(model.clone(), overloaded))).with_events(log.clone());
-    let error = driver
-        .run(&mut session, "Read the files.")
-        .await
-        .unwrap_err();
-    assert_eq!(error.kind(), Some(FailureKind::Overloaded));
+async fn the_oldest_turns_are_left_out_if_the_summary_of_a_request_that_is_too_long_fails() {
+    let bad_request = || {
+        let (provider, message) = ("small".to_owned(), "no".to_owned());
+        let kind = FailureKind::BadRequest;
+        Err(ProviderError::Status {
+            provider,
+            status: 400,
+            kind,
+            message,
+            retry_after: None,
+        })
+    };
+    let failures: [fn() -> Result<Turn, ProviderError>; 3] =
+        [overloaded, bad_request, || panic!("no summary")];
+    // The last service counts one token for each request.
+    for (is_open, counted) in [
+        (false, None),
+        (true, None),
+        (true, Some(1)),
+        (true, Some(90)),
+    ] {
+        for failure in failures {
+            let mut model = SmallContext::new(60, 8_000);
+            if is_open {
+                model = SmallContext::open(60, 8_000);
+            }
+            model.counted = counted;
+            let (mut session, log) = (session(900), EventLog::default());
+            let driver = Driver::new(Arc::new(Stubborn(model.clone(), failure)))
+                .with_max_steps(500)
+                .with_events(log.clone());
+            let summary = driver.run(&mut session, "Read the files.").await.unwrap();
+            assert_eq!(answer(&summary.outcome), "read 60");
+            let compactions = compactions(&log);
+            let is_left_out = |compacted: &Compacted| compacted.dropped.is_some();
+            assert!(compactions.iter().any(is_left_out), "{compactions:?}");
+            assert!(
+                compactions
+                    .iter()
+                    .all(|compacted| compacted.summarised.is_none()
+                        && compacted.after.bytes <= compacted.before.bytes),
+                "{compactions:?}"
+            );
+            let seen = model.log.lock().unwrap();
+            let last = seen.requests.last().unwrap();
+            assert!(last[0].to_text().contains("Read the files."), "{last:?}");
+            assert!(last[1].to_text().contains("was left out to save context"));
+            assert!(last.len() > 20, "few turns are left out: {}", last.len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_summary_is_kept_although_the_service_counts_too_few_tokens() {
+    for counted in [1, 90] {
+        let mut model = SmallContext::open(60, 8_000);
+        model.counted = Some(counted);
+        let (mut session, log) = (session(900), EventLog::default());
+        let driver = driver(&model, &log).with_max_steps(500);
+        driver.run(&mut session, "Read the files.").await.unwrap();
+        let seen = model.log.lock().unwrap();
+        let shown = seen.requests.last().unwrap()[1].to_text();
+        assert!(shown.contains("Summary "), "{counted} {shown}");
+    }
 }
 
 #[tokio::test]

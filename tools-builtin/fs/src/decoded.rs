@@ -1,7 +1,7 @@
 //! [`Decoded`]: the text of a file that is not UTF-8.
 
 use memchr::memchr;
-use tools_text::TextEncoding;
+use tools_text::{TextEncoding, seven_bit};
 
 use crate::error::FsError;
 
@@ -28,7 +28,8 @@ impl Decoded {
     pub(crate) fn from_bytes(bytes: &[u8], named: Option<TextEncoding>) -> Option<Self> {
         let marked = TextEncoding::from_mark(bytes);
         let known = marked.or(named);
-        if known.is_none() && (memchr(0, bytes).is_some() || std::str::from_utf8(bytes).is_ok()) {
+        let is_utf8 = || std::str::from_utf8(bytes).is_ok() && seven_bit(bytes).is_none();
+        if known.is_none() && (memchr(0, bytes).is_some() || is_utf8()) {
             return None;
         }
         let encoding = known.unwrap_or_else(|| TextEncoding::of(bytes));
@@ -53,9 +54,11 @@ impl Decoded {
         })
     }
 
-    /// Decodes UTF-16 with a byte order mark, unless encoding the text gives other bytes.
-    pub(crate) fn from_utf16(bytes: &[u8]) -> Option<Self> {
-        TextEncoding::from_mark(bytes).and_then(|_| Self::for_edit(bytes, None))
+    /// Decodes text whose encoding is certain: UTF-16 with a byte order mark, or one with escapes. Returns `None` if encoding the text gives
+    /// other bytes.
+    pub(crate) fn for_replacement(bytes: &[u8]) -> Option<Self> {
+        let is_certain = TextEncoding::from_mark(bytes).is_some() || seven_bit(bytes).is_some();
+        is_certain.then(|| Self::for_edit(bytes, None)).flatten()
     }
 
     /// Returns the name of the encoding.

@@ -1,7 +1,7 @@
 //! `fs.edit`: replaces text in a file.
 
 use tools::{Access, Preview, ToolContext, ToolError, tool};
-use tools_text::TextEncoding;
+use tools_text::{TextEncoding, seven_bit};
 
 use crate::Workspace;
 use crate::decoded::{Decoded, named};
@@ -166,6 +166,10 @@ impl Plan {
         let decoded = Decoded::for_edit(&before, change.named);
         if decoded.is_none() {
             check_text(cx, &slot.path, &before)?;
+            if let Some(encoding) = seven_bit(&before).filter(|_| change.named.is_none()) {
+                let path = slot.path;
+                return Err(FsError::SevenBit { path, encoding });
+            }
         }
         // Errors and the diff show lines of it.
         workspace.show_content(cx, &slot.path);

@@ -139,6 +139,14 @@ pub(crate) enum FsError {
          them, with its `encoding` if it has NUL bytes, or remove the file first"
     )]
     LossyOverwrite { path: RelativePath },
+    #[error(
+        "`{path}` is text in {encoding}, whose characters would be lost; convert it with a program such as iconv, or remove it \
+         first; an edit with the `encoding` utf-8 takes its bytes as they are"
+    )]
+    SevenBit {
+        path: RelativePath,
+        encoding: &'static str,
+    },
     #[error("`old` and `new` are the same, so nothing would change; give a different `new`")]
     SameText,
     #[error("`old` does not occur in `{path}`; {near}")]

@@ -53,7 +53,7 @@ fn planned_write(
         before => before?,
     };
     let size = before.len();
-    let (text, content) = match Decoded::from_utf16(&before) {
+    let (text, content) = match Decoded::for_replacement(&before) {
         Some(decoded) => (
             Ok(decoded.text),
             content.strip_prefix(MARK).unwrap_or(content),

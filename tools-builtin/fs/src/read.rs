@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use memchr::memchr;
 use tools::image::image_type;
 use tools::{Content, ToolContext, ToolError, tool};
-use tools_text::TextEncoding;
+use tools_text::{TextEncoding, seven_bit};
 
 use crate::Workspace;
 use crate::decoded::{Decoded, named};
@@ -157,14 +157,16 @@ fn contents(
         file.rewind().map_err(FsError::io(&found.path))?;
         request.excerpt(BufReader::with_capacity(BLOCK as usize, &file))?
     };
-    if excerpt.lossy
+    let escapes = seven_bit(excerpt.text.as_bytes()).filter(|_| named.is_none());
+    if (excerpt.lossy || escapes.is_some())
         && named.is_none()
         && size <= MAX_FILE
         && let Some(decoded) = request.decoded(file, named)?
     {
         return Ok(decoded);
     }
-    Ok(shown(excerpt, first, None))
+    let note = escapes.map(|name| format!("[this looks like {name}, and is shown as its bytes]"));
+    Ok(shown(excerpt, first, note))
 }
 
 /// Returns an excerpt and the notes about it.

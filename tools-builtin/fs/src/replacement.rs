@@ -363,6 +363,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn text_with_escapes_is_edited_in_its_encoding_or_refused() {
+        let edit = |old: &str, new: &str| json!({"path": "a", "old": old, "new": new});
+        let japanese = b"a\x1B$B$\"\x1B(B\n";
+        let diff = edited(japanese, edit("aあ", "いb"), b"\x1B$B$$\x1B(Bb\n").await;
+        assert!(diff.contains("ISO-2022-JP"), "{diff}");
+        refused(japanese, edit("あ", "\u{1F600}"), &["has no character"]).await;
+        for (name, before) in [
+            ("ISO-2022-KR", "\x1B$)C\na \x0E0!\x0F\n"),
+            ("HZ", "a ~{<:Ky~}\n"),
+            ("UTF-7", "a +ZeVnLIqe-\n"),
+        ] {
+            refused(before, edit("a", "b"), &[name]).await;
+            let named = json!({"path": "a", "old": "a ", "new": "b ", "encoding": "utf-8"});
+            edited(before, named, &before.replace("a ", "b ")).await;
+        }
+    }
+
+    #[tokio::test]
     async fn line_breaks_of_old_that_the_file_does_not_have_are_named() {
         for (before, old, lines) in [
             ("a\nb", "b\n", "lines 2,"),

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use tools::ToolContext;
+use tools_text::seven_bit;
 
 use crate::decoded::Decoded;
 use crate::encoding::{Encoding, is_wide_text};
@@ -58,7 +59,7 @@ pub(crate) fn contents(
 pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Restyled, FsError> {
     let is_binary = check_readable(cx, slot)? == Encoding::Binary;
     let before = read(slot).unwrap_or_default();
-    if let Some(decoded) = Decoded::from_utf16(&before) {
+    if let Some(decoded) = Decoded::for_replacement(&before) {
         let style = TextStyle::of(decoded.text.as_bytes());
         let written = style.apply(text.strip_prefix(tools_text::MARK).unwrap_or(text));
         let note = format!(
@@ -94,9 +95,18 @@ pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<Encoding, 
     };
     let encoding = Encoding::detect(cx, &slot.path, file)?;
     let is_readable = match encoding {
-        Encoding::Utf8 => true,
+        Encoding::Utf8 => {
+            let bytes = read(slot).unwrap_or_default();
+            match seven_bit(&bytes) {
+                Some(encoding) if Decoded::for_replacement(&bytes).is_none() => {
+                    let path = slot.path.clone();
+                    return Err(FsError::SevenBit { path, encoding });
+                }
+                _ => true,
+            }
+        }
         Encoding::Binary => !read(slot).is_ok_and(|bytes| is_wide_text(&bytes)),
-        Encoding::Utf16 => read(slot).is_ok_and(|bytes| Decoded::from_utf16(&bytes).is_some()),
+        Encoding::Utf16 => read(slot).is_ok_and(|bytes| Decoded::for_replacement(&bytes).is_some()),
         Encoding::Other => false,
     };
     if is_readable {

@@ -177,7 +177,7 @@ mod tests {
             ];
             for before in wide {
                 // A mark of UTF-16 names the encoding, which is kept.
-                if crate::decoded::Decoded::from_utf16(&before).is_some() {
+                if crate::decoded::Decoded::for_replacement(&before).is_some() {
                     continue;
                 }
                 fixture.write("a", &before);
@@ -248,6 +248,46 @@ mod tests {
                 assert_eq!(fixture.bytes("a"), utf16("\u{FEFF}é\r\nc\r\n", bytes));
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_replaced_file_keeps_its_escapes_and_is_not_replaced_if_they_cannot_be_written() {
+        let fixture = Fixture::new();
+        fixture.write("a", b"a\r\n\x1B$B$\"\x1B(B\r\n");
+        let write = json!({"path": "a", "content": "あい\nb\n"});
+        let preview = fixture.preview("fs.write", write.clone()).await.unwrap();
+        assert!(preview.text().contains("-あ\r\n"), "{preview:?}");
+        let message = fixture.text("fs.write", write).await;
+        assert!(
+            message.contains("encoding ISO-2022-JP was kept"),
+            "{message}"
+        );
+        let kept = b"\x1B$B$\"$$\x1B(B\r\nb\r\n";
+        assert_eq!(fixture.bytes("a"), kept);
+        let write = json!({"path": "a", "content": "\u{1F600}"});
+        fixture.fails("fs.write", write, "ISO-2022-JP has no").await;
+        assert_eq!(fixture.bytes("a"), kept);
+        for (name, before) in [
+            ("ISO-2022-KR", "\x1B$)C\n\x0E0!\x0F\n"),
+            ("HZ", "This is ~{<:Ky2;VpJ)!#~}Bye.\n"),
+            ("UTF-7", "+ZeVnLIqe-\n"),
+            // Not all of its characters can be read.
+            ("ISO-2022-JP", "\x1B$(D0!\x1B(B\n"),
+        ] {
+            fixture.write("a", before);
+            let write = json!({"path": "a", "content": "new\n"});
+            fixture.fails("fs.write", write.clone(), name).await;
+            assert!(fixture.preview("fs.write", write).await.is_err());
+            assert_eq!(fixture.read("a"), before);
+            let read = fixture.text("fs.read", json!({"path": "a"})).await;
+            assert!(read.contains(name), "{read}");
+        }
+        let log = "\x1B[1mbold\x1B[0m\x1B(B\n";
+        fixture.write("a", log);
+        fixture
+            .text("fs.write", json!({"path": "a", "content": "new \u{1F600}"}))
+            .await;
+        assert_eq!(fixture.read("a"), "new \u{1F600}");
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::declaration::declared;
 use crate::label;
+use crate::seven_bit::{ISO_2022_JP, seven_bit};
 
 /// The characters beyond ASCII for each invalid sequence in a damaged text of UTF-8.
 const CHARACTERS_PER_INVALID: usize = 4;
@@ -58,10 +59,14 @@ impl TextEncoding {
         marked.map(|(encoding, _)| Self(encoding))
     }
 
-    /// Returns the encoding of a whole text: that of its byte order mark, UTF-8 if the bytes are valid or only damaged, the one that the text
+    /// Returns the encoding of a whole text: that of its byte order mark, ISO-2022-JP by its escapes, UTF-8 if the bytes are valid or only damaged, the one that the text
     /// names itself if it has all of its characters, or a guess.
     pub fn of(bytes: &[u8]) -> Self {
         Self::from_mark(bytes).unwrap_or_else(|| {
+            let japanese = Self(encoding_rs::ISO_2022_JP);
+            if seven_bit(bytes) == Some(ISO_2022_JP) && japanese.decode_strictly(bytes).is_some() {
+                return japanese;
+            }
             if is_mostly_utf8(bytes) {
                 return Self(UTF_8);
             }
@@ -170,6 +175,8 @@ mod tests {
             ("größe".as_bytes(), "UTF-8", "größe"),
             (b"caf\xE9 au lait", "windows-1252", "café au lait"),
             (&koi8, "KOI8-U", &russian),
+            (b"a\x1B$B$\"\x1B(B", "ISO-2022-JP", "aあ"),
+            (b"\x1B$)C\n\x0E0!\x0F", "UTF-8", "\x1B$)C\n\x0E0!\x0F"),
             (
                 b"# coding: iso-8859-2\n\xB1",
                 "ISO-8859-2",

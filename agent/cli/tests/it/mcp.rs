@@ -342,6 +342,35 @@ fn wrong_effects_and_unknown_fields_are_reported_wherever_a_server_is_looked_at(
 }
 
 #[test]
+fn a_tool_with_a_schema_over_the_budget_is_named_wherever_its_server_is_looked_at() {
+    let crib = Crib::new();
+    let file = crib.write("description", "One.\nhuge");
+    let entry = crate::mcp_server::entry(&format!("@{file}"), true);
+    write_user(&crib, &json!({"mcpServers": {"s": entry}}));
+    for command in ["test", "tools"] {
+        let shown = crib.run(&["mcp", command, "s"]).expect(0);
+        assert_eq!(shown.stdout.matches("\"huge\"").count(), 1, "{shown:#?}");
+    }
+    for command in [&["mcp", "list"][..], &["doctor"]] {
+        let shown = crib.run(command).stdout;
+        assert!(
+            shown.contains("\"huge\"") && shown.contains("schema"),
+            "{shown}"
+        );
+    }
+    let turn = json!({"calls": [{"name": "mcp:s/huge", "arguments": {}}]}).to_string();
+    let script = crib.script(&[&turn, &json!({"text": "end"}).to_string()]);
+    let run = ["run", "x", "--script", &script, "--output", "stream-json"];
+    let ran = crib.run(&run).expect(0);
+    let mut documents = ran.documents().into_iter();
+    let result = documents.find(|event| event["type"] == "result").unwrap();
+    assert!(result["error"] == "unavailable", "{result}");
+    assert!(result["content"].to_string().contains("schema"), "{result}");
+    let called = crib.run(&["call", "mcp:s/huge"]);
+    assert!(called.stderr.contains("schema"), "{called:#?}");
+}
+
+#[test]
 fn a_url_is_added_with_headers_as_they_are() {
     let crib = Crib::new();
     let header = "Authorization: Bearer ${TOKEN}";

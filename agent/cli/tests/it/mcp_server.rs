@@ -128,7 +128,13 @@ impl ServerHandler for Server {
         };
         let (description, more) = description.split_once('\n').unwrap_or((&description, ""));
         let tool = |name: &str| {
-            let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+            let mut definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+            if name == "huge" {
+                let many =
+                    (0..11_000).map(|number| (number.to_string(), json!({"type": "string"})));
+                definition["inputSchema"]["properties"] =
+                    many.collect::<serde_json::Map<_, _>>().into();
+            }
             serde_json::from_value::<Tool>(definition).unwrap()
         };
         Ok(ListToolsResult::with_all_items(

@@ -151,6 +151,10 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     if let Some(reason) = wait_of(&name, server, &pins) {
         return Some(reason);
     }
+    let mut unusable = pins.unusable().into_iter();
+    if let Some((_, refused)) = unusable.find(|(unusable, _)| *unusable == *name) {
+        return Some(format!("{refused}; do without it, and tell the user"));
+    }
     let is_pinned = pins.known().iter().any(|(known, _)| *known == *name);
     (is_pinned && tools::get(&name).is_ok()).then(|| {
         format!(

@@ -31,12 +31,8 @@ pub(super) fn report(root: &Path) -> Result<FamilyReport, McpError> {
         let standing = match configured {
             Ok(configured) => {
                 let pins = inventory.pins(&configured).ok();
-                let faults = pins
-                    .iter()
-                    .flat_map(|pins| pins.remarks())
-                    .filter(|remark| remark.is_fault);
-                problems
-                    .extend(faults.map(|remark| format!("MCP server {server}: {}", remark.text)));
+                let faults = pins.iter().flat_map(|pins| faults(pins));
+                problems.extend(faults.map(|fault| format!("MCP server {server}: {fault}")));
                 standing(&inventory, &configured)
             }
             Err(error) => format!("{UNUSABLE}{error}"),
@@ -62,17 +58,29 @@ pub(super) fn report(root: &Path) -> Result<FamilyReport, McpError> {
     Ok(report)
 }
 
-/// Returns remarks about the entry of a server and the effects that the user declared for its tools.
-pub(crate) fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
-    let ignored = ignored(server);
-    ignored
+/// Returns the reasons why tools of a server cannot be used.
+fn faults(pins: &Pins) -> Vec<String> {
+    let effects = pins.remarks().into_iter().filter(|remark| remark.is_fault);
+    let unusable = pins.unusable().into_iter();
+    effects
+        .map(|remark| remark.text)
+        .chain(unusable.map(|(_, refused)| refused.to_string()))
+        .collect()
+}
+
+/// Returns remarks about the entry of a server, the effects that the user declared for its tools, and those that cannot be used.
+fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
+    let effects = pins.remarks().into_iter().filter(|remark| !remark.is_fault);
+    let effects = effects.map(|remark| remark.text);
+    ignored(server)
         .into_iter()
-        .chain(pins.remarks().into_iter().map(|remark| remark.text))
+        .chain(effects)
+        .chain(faults(pins))
         .collect()
 }
 
 /// Returns a remark about the fields of an entry that have no meaning, if there are any.
-fn ignored(server: &Configured) -> Option<String> {
+pub(crate) fn ignored(server: &Configured) -> Option<String> {
     let fields = server.entry.ignored.join(", ");
     (!fields.is_empty()).then(|| format!("its entry has fields without a meaning here: {fields}"))
 }

@@ -90,6 +90,7 @@ fn fits(default: &Value, property: &Value) -> bool {
         _ => false,
     };
     match property.get("type") {
+        _ if default.is_null() && property.get("nullable") == Some(&Value::Bool(true)) => true,
         Some(Value::String(kind)) => is(kind),
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(is),
         _ if default.is_null() => {

@@ -8,6 +8,7 @@ use tools::protocol::{Icon, InvalidName};
 use tools::{Tool, ToolName, visible_line};
 
 use crate::client::defaults::make_optional;
+use crate::client::nullable::accept_null_below;
 use crate::client::schema_repair::{drop_empty_enums, escape_references};
 use crate::client::schema_texts::{has_invisible, make_visible, text};
 use crate::client::server_name::ServerName;
@@ -19,7 +20,7 @@ const MAX_TITLE: usize = 200;
 /// Returns the definition of a server's tool: undeclared effects, so an open-world write, and an entry in every audit log. Returns notes
 /// for the user too.
 ///
-/// Annotations and icons stay as they are, and so does all of the schemas that judges values. Invisible characters of the texts are made
+/// Annotations and icons stay as they are, and so does all of the schemas that judges values, but for `nullable`. Invisible characters of the texts are made
 /// visible.
 pub(super) fn import_definition(
     server: &ServerName,
@@ -76,6 +77,7 @@ impl Notes {
         self.has_other_texts |= make_visible(&mut schema);
         let mut schema = Value::Object(schema);
         escape_references(&mut schema);
+        accept_null_below(&mut schema, false);
         self.has_empty_enum |= drop_empty_enums(&mut schema);
         self.has_invisible |= has_invisible(&schema);
         schema

@@ -25,6 +25,7 @@ mod lists;
 mod loose_json;
 mod matching;
 mod message_limit;
+mod nullable;
 mod prompt;
 mod read_resource;
 #[cfg(any(feature = "http", feature = "stdio"))]
@@ -60,6 +61,7 @@ pub use import::Import;
 pub use imported::Imported;
 pub use items::Items;
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
+pub(crate) use registration::unusable;
 pub use report::{Cut, Refusal, Refused, Report};
 pub use resource::{Resource, ResourceTemplate};
 pub use review::Review;

@@ -105,9 +105,19 @@ fn is_whole(value: &Value) -> bool {
 
 /// Returns the messages on a line with other text. Behind such a text, only answers count.
 fn among_others(text: &str, own: Option<&Value>) -> Vec<String> {
+    let found = beginning_with("{", text, own);
+    if found.is_empty() {
+        // The other text may have many objects of its own.
+        return beginning_with("{\"jsonrpc\"", text, own);
+    }
+    found
+}
+
+/// Returns the messages among the first objects that begin so.
+fn beginning_with(begin: &str, text: &str, own: Option<&Value>) -> Vec<String> {
     let (mut found, mut at) = (Vec::new(), 0);
     for _ in 0..MAX_STARTS {
-        let Some(start) = text[at..].find('{').map(|start| at + start) else {
+        let Some(start) = text[at..].find(begin).map(|start| at + start) else {
             break;
         };
         let corrected = strict(&text[start..]);
@@ -438,6 +448,25 @@ mod tests {
         ] {
             let read = answer(&bytes);
             assert_eq!((&read["id"], &read["result"]), (&json!(1), &expected));
+        }
+    }
+
+    #[test]
+    fn an_answer_is_read_behind_a_text_with_many_braces() {
+        let message = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#;
+        for log in [
+            "INFO routes {a} {b} {c} {d} {e} {f} {g} {h} {i} {j} ",
+            "{{{{{{{{{{{{ ",
+            "DEBUG config {'a': {b: {c: {d: {e: {f: {g: {h: {i: 1}}}}}}}}} ",
+            "10%|#{| 20%|##{|",
+            "[{",
+        ] {
+            let read = answer(format!("{log}{message}").as_bytes());
+            assert_eq!(
+                (&read["id"], &read["result"]),
+                (&json!(1), &json!({"a": 1})),
+                "{log}"
+            );
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rmcp::model;
 use serde_json::{Value, json};
 use tools::protocol::wire::NameGrammar;
-use tools::{Digest, Entry, RegisterError, Tool, ToolName, visible_line};
+use tools::{Catalog, Digest, Entry, RegisterError, Tool, ToolContext, ToolName, visible_line};
 
 use crate::client::call::RemoteTool;
 use crate::client::definition::import_definition;
@@ -15,6 +15,7 @@ use crate::client::imported::Imported;
 use crate::client::listing::Listing;
 use crate::client::report::{Refusal, Refused, Report};
 use crate::client::schema_repair::repaired;
+use crate::client::server_name::ServerName;
 use crate::client::server_tool::ServerTool;
 
 /// The maximum length of a name in a report, in characters.
@@ -227,40 +228,10 @@ impl Registration {
             }
             old => old.map(|old| old.entry),
         };
-        let mut outcome = self.register(imported, definition, tool.clone(), digest, old.as_ref());
-        if let Err(RegisterError::Schema { .. }) = outcome {
-            for (part, schema) in [
-                ("arguments", Some(&mut tool.parameters)),
-                ("results", tool.output.as_mut()),
-            ] {
-                let Some((mut usable, mut dropped)) = schema
-                    .as_ref()
-                    .and_then(|schema| repaired(Value::clone(schema)))
-                else {
-                    continue;
-                };
-                // Arguments are an object, whatever else the schema says.
-                let is_other = |kind: &Value| match kind {
-                    Value::Array(kinds) => !kinds.contains(&json!("object")),
-                    kind => *kind != "object",
-                };
-                if part == "arguments"
-                    && usable.get("type").is_some_and(is_other)
-                    && let Some(fields) = usable.as_object_mut()
-                {
-                    fields.remove("type");
-                    dropped.push("/type".to_owned());
-                }
-                schema
-                    .into_iter()
-                    .for_each(|schema| *schema = usable.clone());
-                if !dropped.is_empty() {
-                    let places = visible_line(&dropped.join(", "), MAX_PLACES);
-                    notes.push(format!("{name} is offered without rules of its {part} that cannot be used: {places}"));
-                }
-            }
-            outcome = self.register(imported, definition, tool, digest, old.as_ref());
-        }
+        let (outcome, more) = register_usable(tool, |tool| {
+            self.register(imported, definition, tool, digest, old.as_ref())
+        });
+        notes.extend(more);
         if outcome.is_err() {
             // The tool has changed, so its earlier definition must not stay.
             old.iter().for_each(|old| self.destination.unregister(old));
@@ -286,6 +257,71 @@ impl Registration {
             None => self.destination.register(tool, handler),
         }
     }
+}
+
+/// Registers a tool, if necessary without the rules of its schemas that cannot be used. Returns notes about these, too.
+fn register_usable<T>(
+    mut tool: Tool,
+    mut register: impl FnMut(Tool) -> Result<T, RegisterError>,
+) -> (Result<T, RegisterError>, Vec<String>) {
+    let (outcome, mut notes) = (register(tool.clone()), Vec::new());
+    if !matches!(outcome, Err(RegisterError::Schema { .. })) {
+        return (outcome, notes);
+    }
+    let name = tool.name.clone();
+    for (part, schema) in [
+        ("arguments", Some(&mut tool.parameters)),
+        ("results", tool.output.as_mut()),
+    ] {
+        let Some((mut usable, mut dropped)) = schema
+            .as_ref()
+            .and_then(|schema| repaired(Value::clone(schema)))
+        else {
+            continue;
+        };
+        // Arguments are an object, whatever else the schema says.
+        let is_other = |kind: &Value| match kind {
+            Value::Array(kinds) => !kinds.contains(&json!("object")),
+            kind => *kind != "object",
+        };
+        if part == "arguments"
+            && usable.get("type").is_some_and(is_other)
+            && let Some(fields) = usable.as_object_mut()
+        {
+            fields.remove("type");
+            dropped.push("/type".to_owned());
+        }
+        schema
+            .into_iter()
+            .for_each(|schema| *schema = usable.clone());
+        if !dropped.is_empty() {
+            let places = visible_line(&dropped.join(", "), MAX_PLACES);
+            notes.push(format!(
+                "{name} is offered without rules of its {part} that cannot be used: {places}"
+            ));
+        }
+    }
+    (register(tool), notes)
+}
+
+/// Returns the definitions that no catalog takes, with the reason.
+pub(crate) fn unusable(
+    server: &ServerName,
+    known: Vec<(ToolName, ServerTool)>,
+) -> Vec<(ToolName, Refused)> {
+    let mut catalog = Catalog::new();
+    let unusable = known.into_iter().filter_map(|(name, definition)| {
+        let tool = definition.imported(server, &name).ok()?;
+        let (outcome, _) = register_usable(tool, |tool| {
+            catalog.register(tool, async |_: ToolContext, _: Value| "")
+        });
+        let refused = Refused {
+            tool: visible_line(definition.name(), MAX_SHOWN),
+            refusal: outcome.err()?.into(),
+        };
+        Some((name, refused))
+    });
+    unusable.collect()
 }
 
 /// Returns true if a name that nobody has approved yet can only be read as a name.

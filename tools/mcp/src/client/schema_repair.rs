@@ -7,7 +7,7 @@ use tools::schema::{SchemaError, ValueSchema, unescaped};
 const MAX_DROPPED: usize = 64;
 
 /// Keywords that hold schemas by name, so an unusable one becomes a schema without rules.
-const NAMED: [&str; 5] = [
+pub(super) const NAMED: [&str; 5] = [
     "$defs",
     "definitions",
     "dependentSchemas",
@@ -172,7 +172,7 @@ fn drop_patterns_of_names(schema: &mut Value, place: &str, dropped: &mut Vec<Str
 }
 
 /// Returns the values in a schema that may be schemas, with their places.
-fn below<'a>(schema: &'a mut Value, place: &str) -> Vec<(String, &'a mut Value)> {
+pub(super) fn below<'a>(schema: &'a mut Value, place: &str) -> Vec<(String, &'a mut Value)> {
     match schema {
         Value::Object(fields) => {
             let fields: &mut Map<String, Value> = fields;

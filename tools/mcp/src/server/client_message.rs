@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rmcp::model::{
-    ClientCapabilities, ErrorData, Implementation, InitializeRequestParams, RequestId,
+    ClientCapabilities, ErrorData, Implementation, InitializeRequestParams, ProtocolVersion,
+    RequestId,
 };
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
 use crate::nesting::Nesting;
+use crate::server::batch;
 use crate::server::json_text::is_json;
 
 /// The levels of a message's JSON. The parser of the protocol refuses more of some messages.
@@ -22,7 +24,15 @@ const REVISION: &str = "2025-11-25";
 /// A message that the parser of the protocol takes.
 pub(super) struct Read<'a> {
     pub(super) text: Cow<'a, [u8]>,
-    pub(super) is_notification: bool,
+    pub(super) kind: Kind,
+}
+
+/// The kind of a message.
+pub(super) enum Kind {
+    /// A request with its id. True if it begins a session of the revision that has batches.
+    Request(RequestId, bool),
+    Notification,
+    Answer,
 }
 
 /// The error of a message, with the id of its request if it is one.
@@ -96,13 +106,23 @@ pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
     if let Some(fault) = fault {
         return Err(refused(fault, id));
     }
-    let introduced = (method == Some("initialize"))
-        .then(|| introduced(text))
-        .flatten();
+    let is_first = method == Some("initialize");
+    let introduced = is_first.then(|| introduced(text)).flatten();
+    let kind = match id {
+        _ if is_answer => Kind::Answer,
+        None => Kind::Notification,
+        Some(id) => Kind::Request(id, is_first && asks_for(text, &batch::REVISION)),
+    };
     Ok(Read {
         text: introduced.map_or(Cow::Borrowed(text), Cow::Owned),
-        is_notification: !is_answer && !has_id,
+        kind,
     })
+}
+
+/// Returns true if a request `initialize` asks for this revision.
+fn asks_for(text: &[u8], revision: &ProtocolVersion) -> bool {
+    let request: Value = serde_json::from_slice(text).unwrap_or_default();
+    request["params"]["protocolVersion"] == revision.as_str()
 }
 
 /// Returns a request `initialize` with parameters that can be read. Returns `None` if they can.
@@ -199,7 +219,7 @@ mod tests {
         ] {
             let read = read(text.as_bytes()).unwrap_or_else(|refused| panic!("{}", refused.0));
             assert_eq!(
-                (&*read.text, read.is_notification),
+                (&*read.text, matches!(read.kind, Kind::Notification)),
                 (text.as_bytes(), is_notification)
             );
         }

@@ -6,6 +6,7 @@
 )]
 
 mod approval;
+mod batch;
 mod call;
 mod calls;
 mod client_message;

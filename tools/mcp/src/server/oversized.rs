@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use rmcp::RoleServer;
@@ -15,8 +16,10 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tools::IgnorePoison as _;
 
-use crate::server::client_message::{self, Read};
+use crate::server::batch::{self, Batch, Batches, Joined};
+use crate::server::client_message::{self, Kind, Read};
 
 /// The length of the begin and of the end of a message that are searched for the id, in bytes.
 const SEARCHED: usize = 1024;
@@ -28,8 +31,8 @@ const KEPT: usize = 64 * 1024;
 const MAX_REFUSALS: usize = 16;
 
 /// A transport of lines, which refuses requests that are too long and lines that are no message.
-pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite> {
-    lines: AsyncRwTransport<RoleServer, Watched<R>, W>,
+pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> {
+    lines: AsyncRwTransport<RoleServer, Watched<R>, Joined<W>>,
     refused: mpsc::Receiver<Refused>,
     /// The refusals that are being sent.
     refusals: JoinSet<()>,
@@ -50,6 +53,8 @@ where
     pub(super) fn new(read: R, write: W, max_bytes: usize) -> Self {
         let (refuse, refused) = mpsc::channel(MAX_REFUSALS);
         let (begin, end, line, ready) = Default::default();
+        let batches = Arc::<Mutex<Batches>>::default();
+        let write = Joined::new(write, batches.clone());
         let read = Watched {
             read,
             max_bytes,
@@ -59,6 +64,8 @@ where
             line,
             ready,
             has_begun: false,
+            takes_batches: false,
+            batches,
             refuse,
         };
         Self {
@@ -141,25 +148,73 @@ struct Watched<R> {
     ready: VecDeque<u8>,
     /// True after the first request.
     has_begun: bool,
+    /// True if the session's revision has batches.
+    takes_batches: bool,
+    batches: Arc<Mutex<Batches>>,
     refuse: mpsc::Sender<Refused>,
 }
 
 impl<R> Watched<R> {
     /// Takes a whole line.
-    fn take_line(&mut self) -> Result<(), client_message::Refused> {
-        if self.line.trim_ascii().is_empty() {
-            return Ok(());
+    fn take_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let elements = self.takes_batches.then(|| batch::elements(&line)).flatten();
+        if let Some(elements) = elements {
+            let batches = self.batches.clone();
+            // No answer is sent before all ids are known.
+            let mut batches = batches.lock().ignore_poison();
+            let mut batch = Batch::default();
+            for element in elements {
+                self.take_message(element, &batches, Some(&mut batch));
+            }
+            batches.open(batch);
+        } else if !line.trim_ascii().is_empty() {
+            let batches = self.batches.clone();
+            self.take_message(&line, &batches.lock().ignore_poison(), None);
         }
-        let Read {
-            text,
-            is_notification,
-        } = client_message::read(&self.line)?;
-        self.has_begun |= !is_notification;
-        // A notification before the first request is about nothing, and would end the handshake.
-        if self.has_begun {
-            self.ready.extend(text.iter().chain(b"\n"));
+        self.line = line;
+    }
+
+    /// Takes a message, which may be one of a batch.
+    fn take_message(&mut self, text: &[u8], batches: &Batches, batch: Option<&mut Batch>) {
+        let mut awaited = None;
+        match client_message::read(text) {
+            Ok(Read { text, kind }) => {
+                match kind {
+                    Kind::Request(id, takes_batches) => {
+                        self.has_begun = true;
+                        self.takes_batches |= takes_batches;
+                        awaited = Some(Some(id));
+                    }
+                    Kind::Answer => self.has_begun = true,
+                    Kind::Notification => {
+                        if let Some(id) = batches.cancelled(&text) {
+                            let error =
+                                ErrorData::invalid_request("the request is cancelled", None);
+                            self.refuse(Refused::NoMessage(Box::new((error, Some(id)))));
+                        }
+                    }
+                }
+                // A notification before the first request is about nothing, and would end the handshake.
+                if self.has_begun {
+                    self.ready.extend(text.iter().chain(b"\n"));
+                }
+            }
+            Err(refused) => {
+                let id = refused.1.clone();
+                if self.refuse(Refused::NoMessage(refused)) {
+                    awaited = Some(id);
+                }
+            }
         }
-        Ok(())
+        if let Some(batch) = batch {
+            batch.awaited.extend(awaited);
+        }
+    }
+
+    /// Passes a line on that is to be refused. Returns false if too many others wait.
+    fn refuse(&self, refused: Refused) -> bool {
+        self.refuse.try_send(refused).is_ok()
     }
 
     fn watch(&mut self, bytes: &[u8]) {
@@ -176,13 +231,11 @@ impl<R> Watched<R> {
                 self.line.extend_from_slice(text);
             }
             if text.len() < part.len() {
-                let refused = match fits {
-                    true => self.take_line().err().map(Refused::NoMessage),
-                    false => request_id(&self.begin, &self.end).map(Refused::TooLong),
-                };
-                refused
-                    .into_iter()
-                    .for_each(|refused| drop(self.refuse.try_send(refused)));
+                if fits {
+                    self.take_line();
+                } else if let Some(id) = request_id(&self.begin, &self.end) {
+                    self.refuse(Refused::TooLong(id));
+                }
                 self.line.clear();
                 self.line.shrink_to(KEPT);
                 self.length = 0;

@@ -9,7 +9,7 @@ use similar::TextDiff;
 use tools::IgnorePoison as _;
 use tools::{Digest, Tool, ToolName};
 
-use crate::client::{Review, ServerName, ServerTool};
+use crate::client::{Refused, Review, ServerName, ServerTool, unusable};
 use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
 use crate::trust::lock_file::{self, Pin, Pinned, read};
@@ -271,6 +271,11 @@ impl Pins {
         }
         self.settings
             .remarks(&self.server, known.iter().map(|(name, tool)| (name, tool)))
+    }
+
+    /// Returns the pinned definitions that cannot be offered, with the reason.
+    pub fn unusable(&self) -> Vec<(ToolName, Refused)> {
+        unusable(&self.server, self.known())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -272,6 +272,43 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
 }
 
 #[tokio::test]
+async fn null_is_passed_on_for_a_required_argument_that_is_nullable() {
+    let schema = json!({
+        "type": "object", "required": ["note", "kind", "level", "plain"],
+        "$defs": {"kind": {"type": "object", "properties": {"a": {"type": "string"}}}},
+        "properties": {
+            "note": {"type": "string", "nullable": true}, "kind": {"$ref": "#/$defs/kind", "nullable": true},
+            "level": {"type": "string", "enum": ["a"], "nullable": true}, "plain": {"type": "string"},
+        },
+    });
+    let tools = json!([{"name": "t", "description": "d", "inputSchema": schema}]);
+    let echo = |message: &Value| {
+        let text = message["params"]["arguments"].to_string();
+        vec![result(
+            message,
+            json!({"content": [{"type": "text", "text": text}]}),
+        )]
+    };
+    let (catalog, _servers, _) = imported(legacy(tools, echo)).await;
+    let given = json!({"note": null, "kind": null, "level": null, "plain": "a"});
+    let called = catalog
+        .execute(&cx(), "mcp:s/t", given.clone())
+        .await
+        .unwrap();
+    let sent: Value = serde_json::from_str(&called.to_text()).unwrap();
+    assert_eq!(sent, given);
+    for wrong in [
+        ("plain", json!(null)),
+        ("level", json!("b")),
+        ("note", json!([1])),
+    ] {
+        let mut given = given.clone();
+        given[wrong.0] = wrong.1;
+        assert!(catalog.execute(&cx(), "mcp:s/t", given).await.is_err());
+    }
+}
+
+#[tokio::test]
 async fn the_tools_of_a_repeated_page_count_once_with_a_warning() {
     let import = raw(|message| match message["method"].as_str().unwrap() {
         "tools/list" => vec![result(

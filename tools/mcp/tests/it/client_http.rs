@@ -228,3 +228,44 @@ async fn a_refused_call_says_what_the_server_said_and_when_another_one_may_succe
         assert_eq!(later, retry_after.map(Duration::from_secs));
     }
 }
+
+#[tokio::test]
+async fn a_server_whose_answer_to_a_notification_is_useless_is_called() {
+    let (html, events) = ("text/html", "text/event-stream");
+    for (status, kind, text) in [
+        (StatusCode::INTERNAL_SERVER_ERROR, html, "<h1>Oops</h1>"),
+        (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "application/json",
+            "{\"error\":1}",
+        ),
+        (StatusCode::NOT_FOUND, html, "<h1>No</h1>"),
+        (StatusCode::OK, html, "<h1>It works</h1>"),
+        (StatusCode::OK, "application/json", "no JSON"),
+        (StatusCode::OK, events, ""),
+        (StatusCode::OK, events, "data: no JSON\n\n"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let answer = move |body: axum::body::Bytes| async move {
+            let message: Value = serde_json::from_slice(&body).unwrap();
+            if message.get("id").is_none() {
+                return (status, [("content-type", kind)], text).into_response();
+            }
+            if message["method"] == "tools/call" {
+                let result = json!({"content": [{"type": "text", "text": "ran"}]});
+                let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                return ([("content-type", "application/json")], answer.to_string())
+                    .into_response();
+            }
+            pinging(Arc::default(), body).await
+        };
+        let router = axum::Router::new().route("/mcp", axum::routing::post(answer));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let server = HttpServer::new(&url).unwrap();
+        let (catalog, _servers, _) =
+            imported(Import::from_http("s".parse().unwrap(), server)).await;
+        let ran = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
+        assert_eq!(ran.to_text(), "ran", "{status} {kind} {text}");
+    }
+}

@@ -112,6 +112,56 @@ async fn the_end_of_a_session_has_no_content() {
 }
 
 #[tokio::test]
+async fn an_array_of_messages_is_answered_if_the_revision_of_its_session_has_batches() {
+    let mut catalog = Catalog::new();
+    catalog
+        .register(tool("any"), async |_: ToolContext, _: Value| "ran")
+        .unwrap();
+    let (address, ..) = listen(&server(catalog, Host::new()), HttpOptions::new()).await;
+    let post = async |session: &str, body: &Value| {
+        let body = body.to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nConnection: close\r\n{session}Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let params = json!({"name": "any", "arguments": {}});
+    let call = json!({"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params});
+    let ping = json!({"jsonrpc": "2.0", "id": "ping", "method": "ping"});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    for revision in ["2025-03-26", "2025-06-18"] {
+        let info = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+        let first = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info});
+        let opened = post("", &first).await;
+        let session = opened
+            .lines()
+            .find(|line| line.starts_with("mcp-session-id: "))
+            .unwrap();
+        let session = format!("{session}\r\n");
+        post(&session, &note).await;
+        let answer = post(&session, &json!([call, note, ping, 7])).await;
+        if revision == "2025-03-26" {
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            for part in ["\"id\":\"call\"", "ran", "\"id\":\"ping\"", "\"id\":null"] {
+                assert_eq!(answer.matches(part).count(), 1, "{part}: {answer}");
+            }
+            let accepted = post(&session, &json!([note, note])).await;
+            assert!(accepted.starts_with("HTTP/1.1 202"), "{accepted}");
+        } else {
+            assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        }
+        let refused = post("", &json!([ping])).await;
+        assert!(refused.starts_with("HTTP/1.1 400"), "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn a_shutdown_lets_running_calls_end() {
     for mode in BOTH {
         let (started, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));

@@ -1,9 +1,12 @@
 //! Messages that clients of `rmcp` do not send.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
+use tokio::sync::Notify;
 use tools::{CancellationToken, Catalog, Host, Tool, ToolContext};
 use tools_mcp::server::{MethodFuture, Methods, Peer, ToolServer};
 
@@ -18,6 +21,10 @@ pub(crate) struct Raw {
 impl Raw {
     /// Connects a client of revision 2025-11-25 with elicitation.
     pub(crate) async fn connect(server: &ToolServer) -> Self {
+        Self::connect_with(server, "2025-11-25").await
+    }
+
+    async fn connect_with(server: &ToolServer, revision: &str) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (read, write) = tokio::io::split(far);
         let server = server.clone();
@@ -32,10 +39,10 @@ impl Raw {
             lines: BufReader::new(read).lines(),
         };
         let client = json!({"name": "raw", "version": "1"});
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": client});
+        let params = json!({"protocolVersion": revision, "capabilities": {"elicitation": {}}, "clientInfo": client});
         raw.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params}))
             .await;
-        assert_eq!(raw.next().await["result"]["protocolVersion"], "2025-11-25");
+        assert_eq!(raw.next().await["result"]["protocolVersion"], revision);
         raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
             .await;
         raw
@@ -211,4 +218,72 @@ async fn a_message_over_the_limit_is_answered_if_its_id_can_be_read() {
     raw.line(&format!("{short}{}", " ".repeat(LIMIT - short.len() - 1)))
         .await;
     assert_eq!(raw.next().await["id"], 6);
+}
+
+fn call(id: u64, tool: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": {}}})
+}
+
+/// Returns the ids of answers, in order.
+fn ids(answers: &Value) -> Vec<String> {
+    let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
+    let mut ids: Vec<_> = answers
+        .iter()
+        .map(|answer| answer["id"].to_string())
+        .collect();
+    ids.sort();
+    ids
+}
+
+#[tokio::test]
+async fn the_messages_of_an_array_are_answered_in_one_if_the_revision_has_batches() {
+    let (mut catalog, release) = (catalog(), Arc::new(Notify::new()));
+    let released = release.clone();
+    let wait = move |_: ToolContext, _: Value| {
+        let released = released.clone();
+        async move {
+            released.notified().await;
+            "waited"
+        }
+    };
+    catalog.register(tool("wait"), wait).unwrap();
+    let server = server(catalog, Host::new());
+    let ping = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let mut raw = Raw::connect_with(&server, "2025-03-26").await;
+    raw.send(&json!([call(1, "any"), note, ping(json!("a, [b]"))]))
+        .await;
+    let answers = raw.next().await;
+    assert_eq!(ids(&answers), ["\"a, [b]\"", "1"]);
+    assert!(answers.to_string().contains("ran"), "{answers}");
+    // An answer of a batch waits for the others, and no other message does.
+    raw.send(&json!([call(2, "wait"), ping(json!(3))])).await;
+    raw.send(&json!([ping(json!(4)), 7, {"id": 5}])).await;
+    assert_eq!(ids(&raw.next().await), ["4", "5", "null"]);
+    raw.send(&ping(json!(6))).await;
+    assert_eq!(raw.next().await["id"], 6);
+    release.notify_one();
+    assert_eq!(ids(&raw.next().await), ["2", "3"]);
+    // A cancelled request keeps back no answer.
+    raw.send(&json!([call(8, "wait"), ping(json!(9))])).await;
+    raw.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}}),
+    )
+    .await;
+    assert_eq!(ids(&raw.next().await), ["8", "9"]);
+    // Nothing answers notifications, and an error an array without messages.
+    raw.send(&json!([note, note])).await;
+    raw.send(&json!([])).await;
+    let answer = raw.next().await;
+    assert_eq!(
+        (&answer["error"]["code"], &answer["id"]),
+        (&json!(-32600), &Value::Null),
+        "{answer}"
+    );
+    for revision in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+        let mut raw = Raw::connect_with(&server, revision).await;
+        raw.send(&json!([ping(json!(1)), ping(json!(2))])).await;
+        let answer = raw.next().await;
+        assert_eq!(answer["error"]["code"], -32600, "{revision} {answer}");
+    }
 }

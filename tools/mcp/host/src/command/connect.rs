@@ -12,7 +12,7 @@ use tools_mcp::trust::Pins;
 use crate::error::McpError;
 use crate::inventory::{Configured, Inventory};
 use crate::server::import;
-use crate::standing::remarks;
+use crate::standing::ignored;
 
 /// The time in which a server has to be connected and its tools listed, whatever else it sends.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -26,6 +26,23 @@ pub(super) struct Connected {
     /// The time until its tools were listed.
     pub(super) time: Duration,
     _servers: Servers,
+}
+
+impl Connected {
+    /// Returns the definitions that cannot be used, without those that wait for approval.
+    pub(super) fn refused(&self) -> Vec<String> {
+        let waiting = self.pins.pending();
+        let waits = |tool: &str| {
+            waiting
+                .iter()
+                .any(|pending| pending.tool.ends_with(&format!("/{tool}")))
+        };
+        let refused = self.report.refused.iter();
+        refused
+            .filter(|refused| !waits(&refused.tool))
+            .map(ToString::to_string)
+            .collect()
+    }
 }
 
 /// The argument that names a server.
@@ -88,7 +105,7 @@ pub(super) async fn connect(
     };
     let report = ready.map_err(late)??;
     // The notes of the list have the remarks about the effects.
-    let ignored = (!server.entry.ignored.is_empty()).then(|| remarks(server, &pins).swap_remove(0));
+    let ignored = ignored(server);
     let cut = report.cut.map(|cut| cut.to_string());
     let notes = ignored.iter().chain(&report.notes).chain(&cut);
     notes.for_each(|note| program::warn(&format!("MCP server {}: {note}", server.name)));

@@ -102,8 +102,7 @@ async fn tools(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
             page += &format!("{}  {description}\n", styled(STRONG, entry.name()));
         }
     }
-    let waiting = server.pins.pending();
-    for pending in &waiting {
+    for pending in server.pins.pending() {
         let state = if pending.pinned.is_some() {
             "changed"
         } else {
@@ -111,13 +110,8 @@ async fn tools(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         };
         page += &format!("{}  {state}, not approved\n", styled(STRONG, &pending.tool));
     }
-    for refused in &server.report.refused {
-        if !waiting
-            .iter()
-            .any(|pending| pending.tool.ends_with(&format!("/{}", refused.tool)))
-        {
-            page += &format!("{}\n", visible(&refused.to_string()));
-        }
+    for refused in server.refused() {
+        page += &format!("{}\n", visible(&refused));
     }
     cx.write_page(&page)?;
     Ok(Exit::Success)
@@ -146,6 +140,9 @@ async fn test(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Mc
                 format!("{waiting} tools wait")
             }
         );
+    }
+    for refused in server.refused() {
+        line += &format!("\n{}", visible(&refused));
     }
     cx.write_page(&format!("{line}\n"))?;
     Ok(Exit::Success)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use futures_util::stream::{self, StreamExt as _};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage,
 };
@@ -55,6 +56,11 @@ impl Requests {
             (Err(Failure::Client(error @ HttpError::Invalid { .. })), Some(id)) => {
                 return unreadable(error, id);
             }
+            (Err(Failure::Client(HttpError::Invalid { .. })), None)
+                if is_notification(&message) =>
+            {
+                return Ok(StreamableHttpPostResponse::Accepted);
+            }
             (sent, _) => sent?,
         };
         match (response.status, &request) {
@@ -88,13 +94,32 @@ impl Requests {
             .and_then(|id| id.to_str().ok())
             .map(str::to_owned);
         match (response.media_type().as_deref(), &request) {
-            (Some(EVENTS), request) => {
-                let events = events(
+            (Some(EVENTS), request) if request.is_some() || !is_notification(&message) => {
+                let mut events = events(
                     response,
                     limits.max_sse_event_size,
                     self.unanswered(),
                     request.clone(),
                 );
+                let mut first = Vec::new();
+                // No call has run in a session that is unknown, so its answer is the first message.
+                while session.is_some()
+                    && let Some(event) = events.next().await
+                {
+                    let data = event.as_ref().ok().and_then(|event| event.data.clone());
+                    let is_empty = event.is_ok() && data.as_deref().is_none_or(str::is_empty);
+                    if let Ok(ServerJsonRpcMessage::Error(answer)) =
+                        serde_json::from_str(&data.unwrap_or_default())
+                        && is_session_unknown(status, Some(&answer.error), &answer.error.message)
+                    {
+                        return Err(Failure::SessionExpired);
+                    }
+                    first.push(event);
+                    if !is_empty {
+                        break;
+                    }
+                }
+                let events = stream::iter(first).chain(events).boxed();
                 Ok(StreamableHttpPostResponse::Sse(events, id))
             }
             // Some servers answer a notification by an empty 200.
@@ -139,6 +164,10 @@ impl Requests {
             }
         }
     }
+}
+
+fn is_notification(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Notification(_))
 }
 
 /// Returns true if a message calls a tool.
@@ -192,9 +221,10 @@ async fn refused(
 ) -> Result<StreamableHttpPostResponse, Failure> {
     let status = response.status;
     // Some servers know no notifications. If it is the session that is unknown, the next request is refused for it.
-    if matches!(message, ClientJsonRpcMessage::Notification(_))
+    if is_notification(message)
         && !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
     {
+        tracing::warn!(target: "tools_mcp::server", %status, "a server refused a notification");
         return Ok(StreamableHttpPostResponse::Accepted);
     }
     // These say something about the connection, not about the message.

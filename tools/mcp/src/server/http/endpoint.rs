@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::stream::select_all;
 use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, BodyStream, Full, StreamBody};
 use hyper::body::Incoming;
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use serde_json::json;
 use tools_http::server::{Place, check_names, check_port, read_body};
 
+use crate::server::batch;
 use crate::server::client_message;
 use crate::server::handler::Handler;
 use crate::server::http::access::Bearer;
@@ -70,6 +73,14 @@ impl Endpoint {
         }
         let (head, body) = request.into_parts();
         let body = match read_body(body, self.max_bytes, self.read_timeout).await {
+            Ok(ref body)
+                if head.method == Method::POST
+                    && self.sessions.takes_batches(&head.headers)
+                    && let Some(elements) = batch::elements(body) =>
+            {
+                place.keep();
+                return self.batch(&head, &elements).await;
+            }
             // `rmcp` answers 415 to a message that it cannot read.
             Ok(body) if head.method == Method::POST => match client_message::read(&body) {
                 Ok(read) => match read.text {
@@ -114,16 +125,54 @@ impl Endpoint {
         }
         answer
     }
+
+    /// Answers the messages of a batch, the requests among them in one stream.
+    async fn batch(&self, head: &Parts, elements: &[&[u8]]) -> Answer {
+        let mut streams = Vec::new();
+        for element in elements {
+            match client_message::read(element) {
+                Ok(read) => {
+                    let body = Full::new(Bytes::from(read.text.into_owned()));
+                    let request = Request::from_parts(head.clone(), body);
+                    let answer = self.mcp.handle(request).await;
+                    match answer.status() {
+                        StatusCode::ACCEPTED => {}
+                        StatusCode::OK => streams.push(answer.into_body()),
+                        _ => return answer,
+                    }
+                }
+                Err(refused) => {
+                    let event = format!(
+                        "data: {}\n\n",
+                        error_message(&refused.0, refused.1.as_ref())
+                    );
+                    streams.push(Full::new(Bytes::from(event)).boxed());
+                }
+            }
+        }
+        if streams.is_empty() {
+            return text(StatusCode::ACCEPTED, "");
+        }
+        let frames = select_all(streams.into_iter().map(BodyStream::new));
+        let mut answer = Response::new(StreamBody::new(frames).boxed());
+        answer
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        joined(answer).await
+    }
 }
 
 /// Returns the answer to a body that is no message.
 fn unreadable(error: &ErrorData, id: Option<&RequestId>) -> Answer {
-    let error = json!({"jsonrpc": "2.0", "id": id, "error": error});
-    let mut answer = text(StatusCode::BAD_REQUEST, error.to_string());
+    let mut answer = text(StatusCode::BAD_REQUEST, error_message(error, id));
     answer
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
+}
+
+fn error_message(error: &ErrorData, id: Option<&RequestId>) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
 }
 
 fn text(status: StatusCode, text: impl Into<Bytes>) -> Answer {

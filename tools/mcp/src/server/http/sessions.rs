@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use futures_util::{Stream, StreamExt as _};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use http::HeaderMap;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcResponse, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
@@ -14,7 +15,11 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use tools::IgnorePoison as _;
 
+use crate::server::batch;
 use crate::server::http::options::HttpOptions;
+
+/// The header with the id of a session.
+const SESSION_ID: &str = "mcp-session-id";
 
 /// The sessions of a listener, in a limited number. A new one takes the place of the one that has been idle for longest, as many clients
 /// never end theirs. Its client begins another when it comes back.
@@ -30,6 +35,8 @@ struct Use {
     /// False until a request other than the first, so that a client that only begins sessions ends its own.
     is_used: bool,
     last: Instant,
+    /// True if the session's revision has batches.
+    takes_batches: bool,
     /// Shared by the answers that are not ended.
     answers: Arc<()>,
 }
@@ -68,6 +75,14 @@ impl Sessions {
         Some(session.answers.clone())
     }
 
+    /// Returns true if the revision of the session that the headers name has batches.
+    pub(super) fn takes_batches(&self, headers: &HeaderMap) -> bool {
+        let id = headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
+        let uses = self.lock_uses();
+        id.and_then(|id| uses.get(id))
+            .is_some_and(|session| session.takes_batches)
+    }
+
     fn lock_uses(&self) -> MutexGuard<'_, HashMap<SessionId, Use>> {
         self.uses.lock().ignore_poison()
     }
@@ -87,6 +102,7 @@ impl SessionManager for Sessions {
         let session = Use {
             is_used: false,
             last: Instant::now(),
+            takes_batches: false,
             answers: Arc::default(),
         };
         self.lock_uses().insert(id.clone(), session);
@@ -98,7 +114,16 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, SessionError> {
-        Ok(self.local.initialize_session(id, message).await?)
+        let answer = self.local.initialize_session(id, message).await?;
+        if let ServerJsonRpcMessage::Response(JsonRpcResponse {
+            result: ServerResult::InitializeResult(result),
+            ..
+        }) = &answer
+            && let Some(session) = self.lock_uses().get_mut(id)
+        {
+            session.takes_batches = result.protocol_version == batch::REVISION;
+        }
+        Ok(answer)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, SessionError> {

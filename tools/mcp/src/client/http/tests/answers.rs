@@ -170,6 +170,39 @@ async fn a_bad_request_about_a_session_renews_it_and_an_answer_of_the_tool_does_
 }
 
 #[tokio::test]
+async fn an_event_that_says_that_the_session_is_unknown_renews_it() {
+    let error = |code: i32, text: &str| {
+        let error = json!({"code": code, "message": text});
+        let error = json!({"jsonrpc": "2.0", "id": 1, "error": error});
+        format!("id: 1\ndata: \n\ndata: {error}\n\n")
+    };
+    for (code, text, is_renewed) in [
+        (-32001, "Session not found", true),
+        (-32001, "Bad Request: server not initialized", true),
+        (-32001, "Request timed out", false),
+        (-32000, "The session of the calendar is full", false),
+    ] {
+        for session in [None, Some("s1")] {
+            let body = error(code, text);
+            let answer = response("200 OK", "text/event-stream", &body);
+            let (answer, _) = post(answer, ping(), session).await;
+            if is_renewed && session.is_some() {
+                assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+                continue;
+            }
+            let Ok(Answer::Sse(events, _)) = answer else {
+                panic!("{answer:?}")
+            };
+            let events: Vec<_> = events.map(|event| event.unwrap().data).collect().await;
+            assert!(
+                events.last().unwrap().as_ref().unwrap().contains(text),
+                "{events:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_careless_body_or_event_is_read() {
     let careless: &[u8] =
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"mean\":NaN,\"name\":\"caf\xe9\"}}";
@@ -300,6 +333,12 @@ async fn a_notification_is_accepted_however_the_server_says_so() {
         response("200 OK", "application/json", "{}"),
         response("200 OK", "text/plain", "ok"),
         b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
+        response("200 OK", "text/event-stream", ""),
+        response("200 OK", "text/event-stream", &format!("data: {PONG}\n\n")),
+        response("200 OK", "text/html", "<h1>It works</h1>"),
+        response("500 Internal Server Error", "text/html", "<h1>Oops</h1>"),
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\nno gzip".to_vec(),
+        b"HTTP/1.1 500 Oops\r\ncontent-encoding: other\r\n\r\n?".to_vec(),
     ] {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(
