@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use tools::protocol::Digest;
 use tools::visible_line;
 
-use self::carry::{Spot, create_file, create_folder};
+use self::carry::create_file;
+pub(crate) use self::carry::{Spot, create_folder};
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::running::RunningRecord;
 pub(crate) use self::settled::Settled;
@@ -225,7 +226,7 @@ impl SetAside {
     }
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(folder)
         .into_iter()
         .flatten()

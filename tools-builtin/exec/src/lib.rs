@@ -31,6 +31,11 @@ mod open_files;
 mod prepare;
 #[cfg(feature = "tools")]
 mod preview;
+#[cfg(all(feature = "tools", target_os = "linux"))]
+mod private_home;
+#[cfg(all(feature = "tools", not(target_os = "linux")))]
+#[path = "private_home/elsewhere.rs"]
+mod private_home;
 #[cfg(feature = "tools")]
 mod programs;
 #[cfg(all(feature = "tools", target_os = "linux"))]

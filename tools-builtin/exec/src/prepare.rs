@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind};
@@ -17,6 +16,7 @@ use crate::environment::environment;
 use crate::hidden::Shown;
 use crate::lookup;
 use crate::network::Network;
+use crate::private_home::PrivateHome;
 use crate::report::{left_out, missing};
 use crate::request::{Input, Request};
 use crate::sandbox::{Granted, Sandbox};
@@ -111,7 +111,7 @@ pub struct Prepared {
     /// The paths that the program may read beside those of the system and of installed tools.
     readable: Vec<PathBuf>,
     /// The folder for temporary files, which is removed with this value.
-    _scratch: TempDir,
+    _scratch: PrivateHome,
     /// The time in which the program may write.
     _writing: WriteWatch,
 }
@@ -286,7 +286,7 @@ impl Prepared {
         let writing = cx
             .watch_writes(&written, kept)
             .map_err(|error| failed(&error))?;
-        let scratch = TempDir::new().map_err(|error| failed(&error))?;
+        let scratch = sandbox.private_home().map_err(|error| failed(&error))?;
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected);
         let mut notes: Vec<String> = left_out(granted.left_out())
             .into_iter()

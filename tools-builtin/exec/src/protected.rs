@@ -1,6 +1,7 @@
 //! The sensitive paths that a program must not write.
 
 mod former;
+mod found;
 mod git;
 mod judge;
 mod unlocked;
@@ -18,6 +19,8 @@ use tools::policy::Sensitivity;
 use tools_fs::{is_repository_setting, reads_as_script};
 
 pub(crate) use self::former::{Bytes, Former};
+pub(crate) use self::found::Found;
+pub(crate) use self::git::is_object;
 use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive};
@@ -65,33 +68,10 @@ pub(crate) struct Protected {
     pub(crate) found: BTreeMap<PathBuf, Found>,
     /// The names at the root.
     pub(crate) top: BTreeSet<OsString>,
+    /// The sensitive files with other names, data of git included.
+    linked: Vec<PathBuf>,
     /// The folders that were opened for the look.
     unlocked: Vec<Unlocked>,
-}
-
-/// A sensitive file or directory.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Found {
-    is_kept: bool,
-    is_link: bool,
-    /// True if no clause of a grant opens it.
-    is_setting: bool,
-    /// True if a program must not leave it behind: no clause names it, or git runs what it says.
-    counts: bool,
-    /// True if the walls keep programs from it.
-    is_safe: bool,
-    /// True if no clause names it, so that a removed one is put back.
-    #[serde(default)]
-    is_guarded: bool,
-    /// The number of names up to the folder of git in which it lies.
-    git: Option<usize>,
-    /// The length and the time of the last change. `None` for a directory, whose content is looked at or protected.
-    stamp: Option<(u64, Changed)>,
-    /// The content, if a program can change it.
-    pub(crate) former: Option<Former>,
-    /// True if another program has made it that still runs.
-    #[serde(default)]
-    is_suspect: bool,
 }
 
 /// A path to look at.
@@ -104,9 +84,6 @@ struct Waiting {
     /// The folder that is a repository by itself, of which it is a setting: the number of its names, and whether it is protected.
     of_bare: Option<(usize, bool)>,
 }
-
-/// The time of the last change, in seconds and nanoseconds. A program can set the time of the last write, but not this one.
-type Changed = (i64, i64);
 
 impl Look<'_> {
     /// Looks for the paths. Blocks.
@@ -169,6 +146,11 @@ impl Look<'_> {
             let entry = self.judge.find(&path);
             let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &path));
             let is_sensitive = is_listed || of_bare.is_some();
+            let (is_data, names) = (git::is_data(&path), metadata.nlink());
+            let is_linked = is_sensitive && metadata.is_file() && names > 1;
+            if is_linked && self.judge.matters(&path) && !is_object(&path) {
+                all.linked.push(absolute.clone());
+            }
             // So is a path on the way to a file that configures Toolcrib.
             let is_setting =
                 entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
@@ -197,7 +179,8 @@ impl Look<'_> {
                 && !is_way
                 && (entry.is_some_and(is_dot_file)
                     || !path.contains('/') && is_script(&absolute, &metadata));
-            if is_protected || is_new_only || is_way || is_sensitive && !git::is_data(&path) {
+            let is_setting_of_git = is_sensitive && (!is_data || metadata.is_symlink());
+            if is_protected || is_new_only || is_way || is_setting_of_git {
                 let git = of_bare
                     .map(|(depth, _)| depth)
                     .or_else(|| git::depth(&path));
@@ -207,8 +190,7 @@ impl Look<'_> {
                 let stamp =
                     (!metadata.is_dir() && !is_new_only).then_some((metadata.len(), changed));
                 // Another name of the file leads around the walls.
-                let is_safe =
-                    self.is_kept && is_protected && (metadata.is_dir() || metadata.nlink() == 1);
+                let is_safe = self.is_kept && is_protected && (metadata.is_dir() || names == 1);
                 let keeps = self.keeps_content
                     && counts
                     && !is_safe
@@ -224,7 +206,7 @@ impl Look<'_> {
                     None
                 };
                 // A build that replaces it, which leaves it another name, must not fail. What it leaves is moved aside.
-                let is_built = metadata.nlink() > 1 && program::file() == Some(&*absolute);
+                let is_built = names > 1 && program::file() == Some(&*absolute);
                 let (is_kept, is_link) = (is_protected && !is_built, metadata.is_symlink());
                 let is_suspect = false;
                 let found = Found {
@@ -236,6 +218,7 @@ impl Look<'_> {
                     is_guarded,
                     git,
                     stamp,
+                    names,
                     former,
                     is_suspect,
                 };
@@ -286,22 +269,6 @@ impl Look<'_> {
                 of_bare,
             });
         }
-    }
-}
-
-impl Found {
-    /// Returns true for a folder that the walls keep.
-    pub(crate) fn is_kept_folder(&self) -> bool {
-        self.is_safe && self.is_folder()
-    }
-
-    pub(crate) fn is_folder(&self) -> bool {
-        self.stamp.is_none()
-    }
-
-    /// Returns true if a program must not leave the path behind, unless it is harmless.
-    pub(crate) fn counts(&self) -> bool {
-        self.counts
     }
 }
 
@@ -372,11 +339,13 @@ impl Protected {
             }
             let former = before.found.get(path).filter(|former| !former.is_suspect);
             let is_same = |former: &Found| {
+                let has_other_name = || {
+                    let now = fs::symlink_metadata(path);
+                    now.is_ok_and(|now| now.nlink() > former.names.max(1))
+                };
                 let is_equal = || {
-                    former
-                        .former
-                        .as_ref()
-                        .is_some_and(|former| former.is_at(path))
+                    let content = former.former.as_ref();
+                    content.is_some_and(|content| content.is_at(path)) && !has_other_name()
                 };
                 // Behind walls that keep it, only others can have changed it.
                 former.stamp == found.stamp || former.is_safe || is_equal()
@@ -392,6 +361,15 @@ impl Protected {
             }
         }
         planted
+    }
+
+    /// Returns the files that got another name since. Who may write that may write the file.
+    pub(crate) fn linked_since(&self, before: &Self) -> impl Iterator<Item = &Path> {
+        let is_new = |path: &&PathBuf| {
+            let names = |all: &Self| all.found.get(*path).map(|found| found.names);
+            names(before).is_none_or(|former| names(self).is_none_or(|now| now > former))
+        };
+        self.linked.iter().filter(is_new).map(PathBuf::as_path)
     }
 
     /// Returns the files that no clause names and that a program can remove.

@@ -1,5 +1,6 @@
 //! [`Sandbox`]: the service that runs programs behind walls that follow from a call's grant.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use once_cell::sync::OnceCell;
@@ -10,6 +11,7 @@ use tools_fs::Workspace;
 
 use crate::aside::Aside;
 use crate::lookup::{folders, is_program};
+use crate::private_home::PrivateHome;
 use crate::reserved::{reserve, without_links};
 use crate::teller::Teller;
 use crate::toolchain::{Folders, Toolchain};
@@ -30,6 +32,8 @@ pub struct Sandbox {
     reserved: Vec<PathBuf>,
     may_run_unconfined: bool,
     aside: Option<Aside>,
+    /// The folder of the private homes of programs.
+    private_homes: Option<PathBuf>,
     teller: Option<Teller>,
 }
 
@@ -52,6 +56,7 @@ impl Sandbox {
             reserved: Vec::new(),
             may_run_unconfined: false,
             aside: None,
+            private_homes: None,
             teller: None,
         }
     }
@@ -109,6 +114,14 @@ impl Sandbox {
         self
     }
 
+    /// Makes the private home of each program in this folder, instead of where the system keeps temporary files. No tool may reach it, and
+    /// whatever else lies in it is removed.
+    #[must_use]
+    pub fn with_private_homes(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.private_homes = Some(folder.into());
+        self
+    }
+
     /// Calls `tell` with the protected files that programs created or changed, unless the
     /// [`ProgressSink`](tools::ProgressSink) of the call shows them. It must not block.
     #[must_use]
@@ -119,6 +132,14 @@ impl Sandbox {
 
     pub(crate) fn aside(&self) -> Option<&Aside> {
         self.aside.as_ref()
+    }
+
+    /// Creates the private home of a program. Blocks.
+    pub(crate) fn private_home(&self) -> io::Result<PrivateHome> {
+        match &self.private_homes {
+            Some(folder) => PrivateHome::create(folder),
+            None => PrivateHome::create_in(&std::env::temp_dir()),
+        }
     }
 
     pub(crate) fn teller(&self) -> Option<&Teller> {

@@ -44,6 +44,9 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     if let Some(aside) = aside::folder() {
         sandbox = sandbox.with_aside(aside);
     }
+    if let Some(state) = folders::state() {
+        sandbox = sandbox.with_private_homes(state.join("homes"));
+    }
     if let Some((home, cache)) = folders::toolchains() {
         let toolchains = keys
             .toolchains

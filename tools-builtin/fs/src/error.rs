@@ -80,6 +80,11 @@ pub(crate) enum FsError {
     )]
     LongMove { to: RelativePath },
     #[error(
+        "`{path}` has another name (a hard link), by which programs could change it at the new path, where it runs by itself; write it \
+         there with fs.write"
+    )]
+    OtherName { path: RelativePath },
+    #[error(
         "`{path}` is nested more than {limit} directories deep; start at a directory further down"
     )]
     TooDeep { path: RelativePath, limit: usize },

@@ -112,7 +112,8 @@ fn content(
     Ok(diff::unified_creation(to, &text))
 }
 
-fn is_sensitive(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
+/// Returns true if a file configures programs or runs by itself at a path.
+pub(crate) fn is_sensitive(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
     let entry = cx.sensitive_paths().find(path.as_str());
     entry.is_some_and(|path| path.sensitivity() >= Sensitivity::RunsByItself)
         || repository::holds(workspace, path)

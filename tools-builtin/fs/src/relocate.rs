@@ -4,6 +4,9 @@ use std::io;
 use std::ops::ControlFlow;
 
 use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+#[cfg(unix)]
+use cap_std::fs::Metadata;
 use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
@@ -13,7 +16,7 @@ use crate::kind::Kind;
 use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
-use crate::planned_move::preview;
+use crate::planned_move::{is_sensitive, preview};
 use crate::rename::rename_new;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::{check_not_hidden, visit_all};
@@ -128,8 +131,16 @@ pub(crate) fn move_entry(
     if is_directory {
         workspace.note_move(cx, &from.path, &to.path)?;
         // An error names an entry below it.
-        check_all(cx, &hidden, &from, &to)
+        check_all(cx, workspace, &hidden, &from, &to)
             .inspect_err(|_| workspace.show_content(cx, &from.path))?;
+    } else {
+        check_names(
+            cx,
+            workspace,
+            (&from.parent, &from.name),
+            &from.path,
+            &to.path,
+        )?;
     }
     if to.kind.is_some() && is_same_file(&from, &to) {
         // The system call would do nothing and report success.
@@ -179,6 +190,7 @@ fn is_same_file(_: &Slot, _: &Slot) -> bool {
 /// Checks that the grant covers everything below a directory, at the old path and at the new one.
 fn check_all(
     cx: &ToolContext,
+    workspace: &Workspace,
     hidden: &HiddenSnapshot<'_>,
     from: &Slot,
     to: &Slot,
@@ -194,8 +206,44 @@ fn check_all(
         }
         let there = format!("{}/{}", to.path, path.below(&from.path));
         cx.require(Access::Write, "fs", &there)?;
+        let invalid = |_| FsError::InvalidName { path: path.clone() };
+        let there = there.try_into().map_err(invalid)?;
+        check_names(cx, workspace, (dir, name), path, &there)?;
         Ok(ControlFlow::Continue(()))
     })?;
+    Ok(())
+}
+
+/// Checks that a file has no other name if it runs by itself at its new path alone. Whoever may write that name would write the file.
+#[cfg(unix)]
+fn check_names(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    (dir, name): (&Dir, &str),
+    from: &RelativePath,
+    to: &RelativePath,
+) -> Result<(), FsError> {
+    use cap_std::fs::MetadataExt;
+
+    let is_sensitive = |path| is_sensitive(cx, workspace, path);
+    let has_others = |file: Metadata| file.is_file() && file.nlink() > 1;
+    match dir.symlink_metadata(name).is_ok_and(has_others)
+        && is_sensitive(to)
+        && !is_sensitive(from)
+    {
+        true => Err(FsError::OtherName { path: from.clone() }),
+        false => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_names(
+    _: &ToolContext,
+    _: &Workspace,
+    _: (&Dir, &str),
+    _: &RelativePath,
+    _: &RelativePath,
+) -> Result<(), FsError> {
     Ok(())
 }
 
@@ -221,6 +269,28 @@ mod tests {
                 "two names of the same file",
             )
             .await;
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn no_file_with_another_name_becomes_one_that_runs_by_itself() {
+        let clauses = ["*:*:**", "fs:write:.vscode/**", "fs:write:.idea/**"];
+        let fixture =
+            Fixture::with_files(&[("a", "text"), ("dir/tasks.json", "text")]).granted_all(&clauses);
+        let link = |from: &str, to: &str| {
+            std::fs::hard_link(fixture.root().join(from), fixture.root().join(to)).unwrap();
+        };
+        link("a", "b");
+        link("dir/tasks.json", "c");
+        let refusal = "has another name";
+        for (from, to) in [("a", ".vscode/tasks.json"), ("dir", ".vscode")] {
+            fixture.fails("fs.move", arguments(from, to), refusal).await;
+        }
+        fixture.text("fs.move", arguments("a", "d")).await;
+        std::fs::remove_file(fixture.root().join("c")).unwrap();
+        fixture.text("fs.move", arguments("dir", ".vscode")).await;
+        link(".vscode/tasks.json", "c");
+        fixture.text("fs.move", arguments(".vscode", ".idea")).await;
     }
 
     #[tokio::test]

@@ -41,6 +41,9 @@ const BEFORE_FOLDERS: [&str; 6] = [
     "git_template_dir",
 ];
 
+/// The names of hooks.
+const HOOKS: &str = "*-msg pre-* post-* p4-* fsmonitor-watchman proc-receive push-to-checkout reference-transaction sendemail-validate update";
+
 /// The letters by which a shell makes other text of a word.
 const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
 
@@ -72,6 +75,8 @@ struct GitNames {
     paths: Vec<PathBuf>,
     /// Paths that are more often of ordinary work: folders below the root, and names of files behind a variable or a wildcard, in any folder.
     places: Vec<PathBuf>,
+    /// Words of the values, which git may read below the top of each repository, and whether they name a folder of hooks.
+    relative: Vec<(String, bool)>,
 }
 
 impl GitNames {
@@ -158,14 +163,41 @@ impl GitNames {
                     }
                     ("core", "hookspath") | ("init", "templatedir") => {
                         named.paths.extend(below.map(|folder| place(folder, value)));
+                        named.relative.push((value.to_owned(), name == "hookspath"));
                     }
                     _ if is_data(section, name) => {}
-                    _ => named.add_words(value, root, &below),
+                    _ => {
+                        named.add_words(value, root, &below);
+                        // A name alone may be a prefix of branches, and a folder one of sources.
+                        let is_file = |word: &&str| {
+                            let is_path = word.trim_end_matches('/').contains('/');
+                            is_path && !place(root, word).is_dir()
+                        };
+                        let files = words(value).filter(is_file).map(str::to_owned);
+                        named.relative.extend(files.map(|word| (word, false)));
+                    }
                 }
             }
         }
         named.paths.extend(files.into_iter().skip(own));
+        named.add_in_other_folders();
         named
+    }
+
+    /// Adds the relative paths in each folder, because each may be the top of a repository.
+    fn add_in_other_folders(&mut self) {
+        for (word, is_hooks) in std::mem::take(&mut self.relative) {
+            let path: PathBuf = place(Path::new(""), &word).components().collect();
+            let path = path.strip_prefix(".").unwrap_or(&path);
+            let is_below = |part| matches!(part, Component::Normal(_));
+            if path.as_os_str().is_empty() || !path.components().all(is_below) {
+                continue;
+            }
+            let names = if is_hooks { HOOKS } else { "" };
+            let inner = names.split(' ').map(|name| path.join(name));
+            self.places
+                .extend(inner.map(|path| path.components().collect()));
+        }
     }
 
     /// Adds what the words of a value name. A plain name counts if there is a file of this name, another path also if it is a folder or

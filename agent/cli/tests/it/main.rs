@@ -109,6 +109,8 @@ mod planted;
 mod policy;
 #[cfg(feature = "default")]
 mod prefix;
+#[cfg(all(feature = "default", target_os = "linux"))]
+mod private_homes;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod programs;
 #[cfg(all(feature = "builtin", target_os = "linux"))]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
 
@@ -180,6 +181,38 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
         assert_protected(&crib, &paths, flags);
     }
     assert!(!write(&crib, "dot/free", &[]).stderr.contains("control"));
+}
+
+#[test]
+fn a_relative_path_in_settings_of_git_is_protected_in_each_folder() {
+    let settings = "[core]\n\thooksPath = ./hooks\n\tfsmonitor = tools/fsm\n[alias]\n\tci = !./scripts/ci.sh\n\td = !cd src/web\n\
+                    [gitflow \"prefix\"]\n\tfeature = feature/\n";
+    for file in ["home/.gitconfig", "root/.git/config"] {
+        let crib = Crib::new();
+        let git = Command::new("git")
+            .args(["init", "-q"])
+            .arg(crib.root())
+            .status();
+        assert!(git.unwrap().success());
+        let file = match file.strip_prefix("root/") {
+            Some(file) => crib.root().join(file),
+            None => crib.dir.path().join(file),
+        };
+        let repository = fs::read_to_string(&file).unwrap_or_default();
+        put(&file, &format!("{repository}{settings}"));
+        put(&crib.root().join("src/web/file"), "");
+        let paths = ["src/hooks/commit-msg", "a/tools/fsm", "a/b/scripts/ci.sh"];
+        assert_protected(&crib, &paths, &[]);
+        for path in [
+            "src/hooks/use-form.ts",
+            "src/tools/other",
+            "ci.sh",
+            "a/src/web",
+            "src/feature",
+        ] {
+            write(&crib, path, &[]).expect(0);
+        }
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ const ENTRY: u64 = 4096;
 
 /// A name in an open folder.
 #[derive(Debug)]
-pub(super) struct Spot {
+pub(crate) struct Spot {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
 }
@@ -58,7 +58,7 @@ impl Spot {
     }
 
     /// Opens the folder of a path outside of the workspace, which no program reaches.
-    pub(super) fn own(path: &Path) -> io::Result<Self> {
+    pub(crate) fn own(path: &Path) -> io::Result<Self> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
@@ -117,7 +117,7 @@ impl Spot {
             .inspect_err(|_| drop(to.remove()))
     }
 
-    pub(super) fn remove(&self) -> io::Result<()> {
+    pub(crate) fn remove(&self) -> io::Result<()> {
         remove(&self.folder, &self.name)
     }
 
@@ -198,17 +198,46 @@ fn copy(
     Ok(())
 }
 
-/// Removes a file, a link or a folder.
+/// Removes a file, a link or a folder. Inner folders are moved to the top of the outer one first, because they can be of any depth.
 fn remove(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
-    match unlinkat(&folder, name, AtFlags::empty()) {
-        Err(Errno::ISDIR | Errno::PERM) => {
-            let (inner, _unlocked) = open_folder(&folder, name)?;
-            for entry in entries(&inner)? {
-                remove(&inner, &entry)?;
+    let Some((top, _unlocked)) = unlink_or_open(&folder, name)? else {
+        return Ok(());
+    };
+    let mut numbers = 0_u64..;
+    loop {
+        let names = entries(&top)?;
+        for name in &names {
+            let Some((middle, _unlocked)) = unlink_or_open(&top, name)? else {
+                continue;
+            };
+            for inner in entries(&middle)? {
+                let Some(_opened) = unlink_or_open(&middle, &inner)? else {
+                    continue;
+                };
+                let to_top = |number: u64| {
+                    let to = number.to_string();
+                    renameat_with(&middle, &*inner, &top, to, RenameFlags::NOREPLACE)
+                };
+                let mut renamed = numbers.by_ref().map(to_top);
+                let is_free = |renamed: &Result<(), Errno>| *renamed != Err(Errno::EXIST);
+                renamed.find(is_free).unwrap_or(Err(Errno::EXIST))?;
             }
-            Ok(unlinkat(&folder, name, AtFlags::REMOVEDIR)?)
+            unlinkat(&top, &**name, AtFlags::REMOVEDIR)?;
         }
-        other => Ok(other?),
+        if names.is_empty() {
+            return Ok(unlinkat(&folder, name, AtFlags::REMOVEDIR)?);
+        }
+    }
+}
+
+/// Removes a file or a link, or opens a folder.
+fn unlink_or_open(
+    above: impl AsFd,
+    name: &OsStr,
+) -> io::Result<Option<(OwnedFd, Option<Unlocked>)>> {
+    match unlinkat(&above, name, AtFlags::empty()) {
+        Err(Errno::ISDIR | Errno::PERM) => open_folder(above, name).map(Some),
+        other => Ok(other.map(|()| None)?),
     }
 }
 
@@ -231,7 +260,7 @@ fn entries(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
 }
 
 /// Creates a folder and those above it, for the user alone.
-pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .mode(0o700)
         .recursive(true)

@@ -125,7 +125,7 @@ fn open(root: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Returns a name that no program can foresee, and that tells the path.
-fn name_for(path: &Path) -> OsString {
+pub(super) fn name_for(path: &Path) -> OsString {
     let time = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_nanos());

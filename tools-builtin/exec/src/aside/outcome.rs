@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use tools::{ProtectedFate, ProtectedFile, visible_line};
 
 use super::carry::Spot;
-use super::{Aside, Origin, Record, SHOWN, SetAside, in_place};
+use super::{Aside, Origin, Record, SHOWN, SetAside, entries, in_place};
 use crate::disk;
-use crate::protected::{Look, Protected};
+use crate::protected::{Look, Protected, Unlocked, is_object};
 use crate::report::shown;
 
 /// The most bytes that a run copies to another file system. It leaves as many as it takes, because the state of sessions lies there.
@@ -66,6 +67,11 @@ impl Aside {
         origin: &Origin,
     ) -> Outcome {
         let counts = |path: &&Path| only.is_empty() || only.iter().any(|only| only == path);
+        // First, so that nothing changes them from now on.
+        for path in now.linked_since(before) {
+            // One of which this fails is not harmless.
+            let _ = separate(look, path);
+        }
         let planted: Vec<&Path> = now
             .planted_since(before, look)
             .into_iter()
@@ -149,6 +155,7 @@ impl Aside {
             let place = folder
                 .as_ref()
                 .map(|folder| folder.join(number.to_string()));
+            separate_all(look, planted[number]);
             places[number] = take(look.root, planted[number], place, &mut room).ok();
         }
         in_place::tidy(look.root);
@@ -164,6 +171,37 @@ impl Aside {
         };
         planted.iter().zip(places).map(file).collect()
     }
+}
+
+/// Gives all files of a folder content of their own, which their other names do not have. Leaves out objects of git.
+fn separate_all(look: &Look<'_>, path: &Path) {
+    let mut waiting = vec![path.to_owned()];
+    while let Some(path) = waiting.pop() {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => waiting.extend(entries(&path)),
+            Ok(metadata) if metadata.is_file() && metadata.nlink() > 1 => {
+                // The person is shown what it is then.
+                let _ = separate(look, &path);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Gives a file content of its own, which its other names do not have.
+fn separate(look: &Look<'_>, path: &Path) -> io::Result<()> {
+    if is_object(&look.relative(path)) {
+        return Ok(());
+    }
+    let file = Spot::open(look.root, path, false)?;
+    let _unlocked = file.folder.try_clone().ok().and_then(Unlocked::open);
+    let copy = Spot {
+        folder: file.folder.try_clone()?,
+        name: in_place::name_for(path.strip_prefix(look.root).unwrap_or(path)),
+    };
+    file.copy(&copy, &mut MAX_COPIED.clone())?;
+    let renamed = copy.rename(&file, true);
+    Ok(renamed.inspect_err(|_| drop(copy.remove()))?)
 }
 
 /// Moves a path of the workspace to a place outside of it, or, if that has no room, to the folder of the workspace that nothing reads.

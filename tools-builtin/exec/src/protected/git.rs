@@ -1,9 +1,11 @@
 //! The files of git: its data, and the parts of a repository by which it runs nothing.
 
+mod index;
 mod own;
 mod settings;
 
 use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use tools_fs::is_repository_data;
@@ -46,12 +48,23 @@ pub(crate) fn is_data(path: &str) -> bool {
     !names.is_empty() && is_repository_data(&names)
 }
 
+/// Returns true if the path is data that local clones share by hard links.
+pub(crate) fn is_object(path: &str) -> bool {
+    is_data(path) && path.split('/').any(|name| name == "objects")
+}
+
 /// Returns true if a new repository runs nothing: git made it by `init` or `clone`, and all of its parts are [harmless](is_harmless).
-/// The path is that of its folder, or of a file that leads to the folder of a submodule or a worktree.
+/// None is that takes the place of another one, because commits in its folder go elsewhere then. The path is that of its folder, or of a
+/// file that leads to the folder of a submodule or a worktree.
 pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return false;
     };
+    let is_inner = path.file_name().and_then(|name| depth(name.to_str()?));
+    let top = path.parent().filter(|_| is_inner.is_some());
+    if index::is_tracked(top.unwrap_or(path), metadata.is_file()) {
+        return false;
+    }
     if metadata.is_file() {
         return linked_folder(path, root).is_some_and(|(folder, mut names)| {
             if names[0] == "modules" {
@@ -135,7 +148,8 @@ fn is_harmless_file(
     let Some((last, above)) = names.split_last() else {
         return false;
     };
-    if !metadata.is_file() {
+    // Who may write another name of the file may write it.
+    if !metadata.is_file() || metadata.nlink() > 1 && !is_repository_data(names) {
         return false;
     }
     if above.contains(&"hooks") {
@@ -149,8 +163,13 @@ fn is_harmless_file(
             let former = former.or((*last == "config.worktree").then_some(""));
             let is_module = above.first() == Some(&"modules");
             text(path).is_some_and(|text| {
-                let is_the_same_way =
-                    |(former, root): (&str, &Path)| !redirects(former, &text, &own::settings(root));
+                let is_the_same_way = |(former, root): (&str, &Path)| {
+                    let modules = path.ancestors().nth(2).map(|top| top.join(".gitmodules"));
+                    let modules = modules
+                        .and_then(|path| self::text(&path))
+                        .unwrap_or_default();
+                    !redirects(former, &text, &own::settings(root), &modules)
+                };
                 are_harmless_settings(&text, former, is_module)
                     && former.zip(root).is_none_or(is_the_same_way)
             })

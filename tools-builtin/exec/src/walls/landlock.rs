@@ -81,14 +81,11 @@ pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
         reading(),
     )?;
     rules.allow(
-        grants
-            .write
-            .iter()
-            .copied()
-            .chain(&walls.scratch)
-            .flat_map(|tree| beside(tree, &hidden)),
+        grants.write.iter().flat_map(|tree| beside(tree, &hidden)),
         writing(),
     )?;
+    // It may lie in a hidden folder.
+    rules.allow(walls.scratch.iter().cloned(), writing())?;
     rules.restrict()
 }
 

@@ -4,6 +4,7 @@ mod asked;
 mod back;
 mod died;
 mod room;
+mod second_names;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -458,6 +459,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     "git config url.../evil.insteadOf ../origin",
                     "git config user.email evil@example.org",
                     "git remote rename origin a; git remote add origin ../evil",
+                    "git config branch.x.remote origin; git config branch.x.merge refs/heads/main; git config push.default upstream",
                 ] {
                     let before = config();
                     let (_, questions) = place.sh(&grant, script, Some(false));
@@ -780,6 +782,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         back::trials(),
         died::trials(),
         room::trials(),
+        second_names::trials(),
     ];
     all.into_iter().chain(further).flatten().collect()
 }

@@ -5,10 +5,11 @@ use std::net::TcpListener;
 use libtest_mimic::Trial;
 use serde_json::json;
 use tools_exec::Sandbox;
+use tools_exec::walls::Layers;
 use tools_fs::Workspace;
 use tools_testkit::{TempWorkspace, TestHost};
 
-use crate::setup::{ALL, host, may_write, run, sh, text, trial};
+use crate::setup::{ALL, host, host_with, may_write, run, sh, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -124,6 +125,29 @@ pub(crate) fn trials() -> Vec<Trial> {
                         "{folder} {answer}"
                     );
                     assert!(answer.contains("text"), "{folder} {answer}");
+                }
+            },
+        ),
+        trial(
+            "the_private_home_of_a_program_lies_in_a_hidden_folder",
+            || {
+                for layers in [Layers::probe(), Layers::probe().without_bubblewrap()] {
+                    if layers.confinement().is_err() {
+                        continue;
+                    }
+                    let workspace = TempWorkspace::from_files([("hidden/key", "unseen")]);
+                    let homes = workspace.join("hidden/homes");
+                    let sandbox = Sandbox::new()
+                        .with_layers(layers)
+                        .with_private_homes(&homes);
+                    let script = "echo kept > $TMPDIR/f && cat ~/f; cat ~/../../key hidden/key; find . -name f";
+                    let answer = sh(&host_with(&workspace, &ALL, sandbox), script);
+                    assert!(answer.contains("kept"), "{answer}");
+                    assert!(
+                        !answer.contains("unseen") && !answer.contains("./hidden/homes/"),
+                        "{answer}"
+                    );
+                    assert_eq!(std::fs::read_dir(&homes).unwrap().count(), 0);
                 }
             },
         ),

@@ -42,10 +42,14 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
         .all(|line| line.is_harmless(is_module) || is_old(line))
 }
 
-/// Returns true if commits or fetches go elsewhere because of the new settings, or if commits have another author. A new branch of a
-/// known remote does not count, nor does a further remote, nor the name or address in the user's own settings.
-pub(super) fn redirects(former: &str, text: &str, own: &str) -> bool {
-    let own = lines(own);
+/// The sections that say where commits go, or who their author is, also by their absence.
+const DECIDING: &str = "push user author committer url include includeif";
+
+/// Returns true if the new settings say something else about where commits and fetches go, what a fetch replaces, and who the author of
+/// commits is, than git says by itself: for a further remote, a new branch of a known one, or a submodule in `modules`, the text of
+/// `.gitmodules`. Settings of pushes and the author that are the user's own do not count.
+pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> bool {
+    let (own, modules) = (lines(own), lines(modules));
     let (mut old, mut new) = (lines(former), lines(text));
     old.retain(|line| !line.is_head());
     new.retain(|line| !line.is_head());
@@ -61,6 +65,19 @@ pub(super) fn redirects(former: &str, text: &str, own: &str) -> bool {
     if !before.map(Line::setting).eq(after.map(Line::setting)) {
         return true;
     }
+    let decides = |it: &Line<'_>| {
+        has_word(DECIDING, it.section()) || ["pushremote", "pushdefault"].contains(&&*it.key)
+    };
+    let is_kept = |line: &Line<'_>| new.iter().any(|new| new.setting() == line.setting());
+    if old.iter().any(|line| decides(line) && !is_kept(line)) {
+        return true;
+    }
+    // A push goes to the branch that the own one follows, whatever its name.
+    let is_to_followed = |it: &Line<'_>| {
+        (it.section(), &*it.key) == ("push", "default")
+            && ["upstream", "tracking"].contains(&&*it.value.to_ascii_lowercase())
+    };
+    let follows_by_name = !old.iter().chain(&own).any(is_to_followed);
     let is_fine = |it: &Line<'_>| match (it.section(), &*it.key) {
         // `git push` takes the only remote, or `origin`. It takes a name for an address only if no remote has it.
         ("remote", "url") => {
@@ -75,6 +92,11 @@ pub(super) fn redirects(former: &str, text: &str, own: &str) -> bool {
                     .iter()
                     .any(|old| old.section() == "remote" && old.key == "url")
         }
+        // Branches of the remote have their names below the one of the remote.
+        ("remote", "fetch") => it.value.split_once(':').is_some_and(|(from, to)| {
+            let name = from.strip_prefix("+refs/heads/");
+            name.is_some_and(|name| to == format!("refs/remotes/{}/{name}", it.sub))
+        }),
         // Another remote may be one that a program added before.
         ("branch", "remote") => {
             let is_followed = it.value == "origin"
@@ -84,14 +106,39 @@ pub(super) fn redirects(former: &str, text: &str, own: &str) -> bool {
             let is_known = has("remote", it.value, "url") && is_followed;
             !has("branch", it.sub, "remote") && (it.value == "." || is_known)
         }
-        ("branch", "merge") => !has("branch", it.sub, "merge"),
-        ("submodule", "url") => !has("submodule", it.sub, "url"),
-        ("user", _) => own.iter().any(|own| own.setting() == it.setting()),
-        ("remote", "pushurl" | "mirror") | ("branch", "pushremote") => false,
+        ("branch", "merge") => {
+            let is_same = it.value.strip_prefix("refs/heads/") == Some(it.sub);
+            !has("branch", it.sub, "merge") && (follows_by_name || is_same)
+        }
+        ("submodule", "url") => {
+            let remotes = old.iter().filter(|it| it.section() == "remote");
+            let bases: Vec<_> = remotes.filter(|it| it.key == "url").collect();
+            let is_it = |module: &Line<'_>| {
+                let is_base = |base: &&Line<'_>| {
+                    resolved(base.value, module.value).as_deref() == Some(it.value)
+                };
+                (module.sub, &*module.key) == (it.sub, "url")
+                    && (module.value == it.value || bases.iter().any(is_base))
+            };
+            !has("submodule", it.sub, "url") && modules.iter().any(is_it)
+        }
+        ("user" | "push", _) => own.iter().any(|own| own.setting() == it.setting()),
+        ("branch", "rebase") | ("submodule", "active") => true,
+        ("remote" | "branch" | "submodule" | "fetch" | "extensions" | "rerere", _) => false,
         _ => true,
     };
     let is_old = |line: &Line<'_>| old.iter().any(|old| old.setting() == line.setting());
     !new.iter().all(|line| is_old(line) || is_fine(line))
+}
+
+/// Returns the address of a submodule that is relative to that of a remote.
+fn resolved(remote: &str, url: &str) -> Option<String> {
+    let mut base = remote.trim_end_matches('/');
+    let mut rest = url.strip_prefix("./").unwrap_or(url);
+    while let Some(next) = rest.strip_prefix("../") {
+        (base, rest) = (base.rsplit_once('/')?.0, next);
+    }
+    (rest != url).then(|| format!("{base}/{rest}"))
 }
 
 /// A line that says something: the head of a section, or a setting, such as `url` of `remote "origin"`.
@@ -186,6 +233,9 @@ mod tests {
     /// Settings of the user.
     const OWN: &str =
         "[user]\n\tname = Me\n\temail = me@home.example\n[remote \"origin\"]\n\turl = ../evil\n";
+
+    /// The submodules of a repository.
+    const MODULES: &str = "[submodule \"a\"]\n\tpath = a\n\turl = ../a\n[submodule \"b\"]\n\turl = https://example.org/b\n";
 
     #[test]
     fn settings_of_a_clone_are_harmless() {
@@ -286,29 +336,84 @@ mod tests {
             "[url \"../evil\"]\n\tinsteadOf = ../origin",
             "[commit]\n\ttemplate = evil",
             "[USER]\n\tEMAIL=evil",
+            "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[push]\n\tdefault = upstream",
+            "[push]\n\tdefault = matching",
+            "[remote \"origin\"]\n\tfetch = +refs/pull/*:refs/remotes/origin/pull/*",
+            "[remote \"origin\"]\n\tfetch = +refs/pull/7/head:refs/remotes/origin/main",
+            "[remote \"origin\"]\n\tfetch = +refs/heads/x:refs/remotes/origin/main",
+            "[remote \"origin\"]\n\tfetch = +refs/heads/*:refs/heads/*",
+            "[remote \"new\"]\n\turl = ../a\n\tfetch = +refs/heads/*:refs/remotes/origin/*",
+            "[remote \"origin\"]\n\tprune = true",
+            "[remote \"origin\"]\n\ttagOpt = --tags",
+            "[fetch]\n\tpruneTags = true",
+            "[rerere]\n\tenabled = true",
+            "[submodule \"a\"]\n\turl = ../evil",
+            "[submodule \"b\"]\n\turl = ../a",
+            "[submodule \"new\"]\n\turl = https://example.org/b",
+            "[push]\n\tautoSetupRemote = true",
+            "[push]\n\tfollowTags = true",
         ] {
             let text = format!("{former}{lines}\n");
             assert!(
-                !is_harmless(&text, Some(&former), false) || redirects(&former, &text, OWN),
+                !is_harmless(&text, Some(&former), false)
+                    || redirects(&former, &text, OWN, MODULES),
                 "{lines}"
             );
         }
+        let tracks = "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+        for upstream in ["upstream", "TRACKING"] {
+            let upstream = format!("[push]\n\tdefault = {upstream}\n");
+            let (own, former) = (format!("{OWN}{upstream}"), format!("{former}{upstream}"));
+            assert!(redirects(
+                &former,
+                &format!("{former}{tracks}"),
+                OWN,
+                MODULES
+            ));
+            let same = tracks.replace("heads/main", "heads/new");
+            assert!(!redirects(
+                &former,
+                &format!("{former}{same}"),
+                OWN,
+                MODULES
+            ));
+            assert!(redirects(CLONE, &format!("{CLONE}{tracks}"), &own, MODULES));
+            assert!(!redirects(
+                CLONE,
+                &format!("{CLONE}{upstream}"),
+                &own,
+                MODULES
+            ));
+        }
+        for line in [
+            "[push]\n\tdefault = nothing\n",
+            "[user]\n\temail = work@example.org\n",
+            "[committer]\n\tname = Work\n",
+            "[url \"git@mine:\"]\n\tinsteadOf = https://mine/\n",
+            "[include]\n\tpath = work\n",
+            "[includeIf \"gitdir:x\"]\n\tpath = work\n",
+            "[remote]\n\tpushDefault = fork\n",
+            "[branch \"main\"]\n\tpushRemote = fork\n",
+        ] {
+            let with = format!("{former}{line}");
+            assert!(redirects(&with, &former, OWN, MODULES), "{line} is gone");
+        }
         let gone = former.replace("\turl = ../fork\n", "");
         assert!(
-            redirects(&former, &gone, OWN),
+            redirects(&former, &gone, OWN, MODULES),
             "a name without an address is a path"
         );
         let swapped = former
             .replace("../origin", "../x")
             .replace("../fork", "../origin")
             .replace("../x", "../fork");
-        assert!(redirects(&former, &swapped, OWN));
+        assert!(redirects(&former, &swapped, OWN, MODULES));
         let pushed = former.replace(
             "\turl = ../fork\n",
             "\turl = ../fork\n\tpushurl = ../mine\n",
         );
         assert!(
-            redirects(&pushed, &former, OWN),
+            redirects(&pushed, &former, OWN, MODULES),
             "pushes go to the other address"
         );
         let renamed = former.replace("origin", "upstream");
@@ -317,7 +422,7 @@ mod tests {
             "[branch \"new\"]\n\tremote = origin",
         ] {
             assert!(
-                redirects(&renamed, &format!("{renamed}{lines}\n"), OWN),
+                redirects(&renamed, &format!("{renamed}{lines}\n"), OWN, MODULES),
                 "{lines}"
             );
         }
@@ -325,31 +430,60 @@ mod tests {
         for name in ["origin", "other"] {
             let first = format!("{without}[remote \"{name}\"]\n\turl = ../evil\n");
             assert!(
-                redirects(without, &first, OWN),
+                redirects(without, &first, OWN, MODULES),
                 "{name} is where the next push goes"
             );
         }
         for lines in [
             "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new",
             "[branch \"new\"]\n\tremote = .\n\tmerge = refs/heads/main",
+            "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/main",
             "[remote \"new\"]\n\turl = ../new\n\tfetch = +refs/heads/*:refs/remotes/new/*",
-            "[remote \"origin\"]\n\tfetch = +refs/pull/*:refs/remotes/origin/pull/*",
+            "[remote \"origin\"]\n\tfetch = +refs/heads/x:refs/remotes/origin/x",
             "[submodule \"a\"]\n\tactive = true\n\turl = ../a",
+            "[submodule \"b\"]\n\tactive = true\n\turl = https://example.org/b",
+            "[branch \"main\"]\n\trebase = true",
             "[pull]\n\trebase = true",
             "[user]\n\tname = Me\n\temail = me@home.example",
         ] {
             let text = format!("{former}{lines}\n");
             assert!(
-                is_harmless(&text, Some(&former), false) && !redirects(&former, &text, OWN),
+                is_harmless(&text, Some(&former), false)
+                    && !redirects(&former, &text, OWN, MODULES),
                 "{lines}"
             );
         }
         let (main, end) = former.split_once("[branch \"main\"]").unwrap();
         let end = end.split_once("[remote").unwrap().1;
         assert!(
-            !redirects(&former, &format!("{main}[remote{end}"), OWN),
+            !redirects(&former, &format!("{main}[remote{end}"), OWN, MODULES),
             "a branch was removed"
         );
+    }
+
+    #[test]
+    fn an_address_of_a_submodule_is_relative_to_that_of_a_remote() {
+        for (remote, url, expected) in [
+            (
+                "https://example.org/x/y.git",
+                "../a",
+                Some("https://example.org/x/a"),
+            ),
+            (
+                "https://example.org/x/y/",
+                "../../a",
+                Some("https://example.org/a"),
+            ),
+            (
+                "https://example.org/x",
+                "./a",
+                Some("https://example.org/x/a"),
+            ),
+            ("https://example.org/x", "a", None),
+            ("x", "../../a", None),
+        ] {
+            assert_eq!(resolved(remote, url).as_deref(), expected, "{remote} {url}");
+        }
     }
 
     #[test]

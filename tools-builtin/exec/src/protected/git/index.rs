@@ -1,0 +1,130 @@
+//! Reads the index of a repository, which names the files that it tracks.
+
+use std::fs;
+use std::path::Path;
+
+/// The most bytes of an index that is read.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// The bytes of an entry before its name, with those of the flag that says that there are more.
+const BEFORE_NAME: usize = 62;
+
+/// Returns true if a repository around a folder tracks files in it, or has it as a submodule, or if that is not known. `is_linked` leaves out
+/// submodules, because git makes a file `.git` for them.
+pub(super) fn is_tracked(folder: &Path, is_linked: bool) -> bool {
+    let around = folder.ancestors().skip(1);
+    // All of them, because the nearest can be new, too.
+    let mut around = around.filter(|above| fs::symlink_metadata(above.join(".git")).is_ok());
+    around.any(|top| tracks(top, folder, is_linked))
+}
+
+/// Does so for one repository, with its top.
+fn tracks(top: &Path, folder: &Path, is_linked: bool) -> bool {
+    let git = top.join(".git");
+    // That of a worktree or a submodule is a file with the place of its folder.
+    let place = fs::read_to_string(&git).ok();
+    let place = place
+        .as_deref()
+        .and_then(|text| text.strip_prefix("gitdir: "));
+    let index = place
+        .map_or(git, |place| top.join(place.trim_end()))
+        .join("index");
+    match fs::metadata(&index) {
+        Ok(metadata) if metadata.len() <= MAX_BYTES => {}
+        // Nothing was added yet.
+        Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
+        Ok(_) => return true,
+    }
+    let below = folder.strip_prefix(top).ok().and_then(Path::to_str);
+    let found = below.zip(fs::read(&index).ok());
+    found.is_none_or(|(below, index)| has_name(&index, below, is_linked).unwrap_or(true))
+}
+
+/// Returns true if an index has a folder, or a file in it. Returns `None` if it cannot be read, as one with shortened names.
+fn has_name(index: &[u8], folder: &str, is_linked: bool) -> Option<bool> {
+    let head = index.get(..12)?;
+    let number = |at: usize| Some(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?));
+    let is_known = head.starts_with(b"DIRC") && [2, 3].contains(&number(4)?);
+    let mut rest = is_known.then(|| &index[12..])?;
+    for _ in 0..number(8)? {
+        let has_more_flags = rest.get(BEFORE_NAME - 2)? & 0x40 != 0;
+        let start = BEFORE_NAME + 2 * usize::from(has_more_flags);
+        let length = rest.get(start..)?.iter().position(|byte| *byte == 0)?;
+        let name = rest[start..start + length].strip_prefix(folder.as_bytes());
+        if name.is_some_and(|rest| rest.starts_with(b"/") || rest.is_empty() && !is_linked) {
+            return Some(true);
+        }
+        // At least one zero ends an entry.
+        rest = rest.get((start + length + 8) & !7..)?;
+    }
+    // The others are in another file.
+    (!rest.starts_with(b"link")).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_tracked_if_the_repository_around_it_has_a_file_there() {
+        let root = tempfile::tempdir().unwrap();
+        let top = root.path().join("w");
+        let git = |args: &str| {
+            let mut git = Command::new("git");
+            git.args(args.split(' ')).current_dir(&top);
+            assert!(git.output().unwrap().status.success(), "{args}");
+        };
+        for folder in ["src/inner", "lib", "mysrc", "new", "intent"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        let is_tracked = |folder: &str| is_tracked(&top.join(folder), false);
+        git("init -q");
+        assert!(!is_tracked("src"), "nothing was added");
+        for file in ["src/inner/a", "mysrc/b", "lib/c", "a-long-name", "intent/d"] {
+            fs::write(top.join(file), "").unwrap();
+        }
+        git("add src mysrc lib");
+        for (folder, expected) in [
+            ("src", true),
+            ("src/inner", true),
+            ("lib", true),
+            ("new", false),
+            ("sr", false),
+            ("src/in", false),
+        ] {
+            assert_eq!(is_tracked(folder), expected, "{folder}");
+        }
+        git("add -N intent");
+        assert!(
+            is_tracked("intent") && !is_tracked("new"),
+            "there are more flags"
+        );
+        fs::create_dir_all(top.join("src/.git")).unwrap();
+        assert!(is_tracked("src/inner"), "by the outer one");
+        fs::remove_dir_all(top.join("src/.git")).unwrap();
+        let object = "1".repeat(40);
+        git(&format!(
+            "update-index --add --cacheinfo 160000,{object},module"
+        ));
+        assert!(is_tracked("module") && !super::is_tracked(&top.join("module"), true));
+        git("update-index --force-remove module");
+        git("update-index --split-index");
+        assert!(is_tracked("new"), "it is not known");
+        git("update-index --no-split-index");
+        assert!(!is_tracked("new"));
+        git("update-index --index-version 4");
+        assert!(is_tracked("new"), "it is not known");
+        git("update-index --index-version 2");
+        git("-c user.name=a -c user.email=a commit -qm a");
+        git("worktree add -q ../other");
+        let other = root.path().join("other");
+        assert!(
+            super::is_tracked(&other.join("src"), true)
+                && !super::is_tracked(&other.join("new"), false)
+        );
+        fs::write(top.join(".git/index"), "DIRC").unwrap();
+        assert!(is_tracked("new"), "it cannot be read");
+    }
+}

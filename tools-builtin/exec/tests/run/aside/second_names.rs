@@ -1,0 +1,136 @@
+//! Other names of protected files: they lead to no content that a later program may not write.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use libtest_mimic::Trial;
+
+use super::{OF_GIT, Place, is_landlock_alone, trials_of};
+use crate::setup::ALL;
+
+pub(super) fn trials() -> Vec<Trial> {
+    let all = [
+        trials_of("a_second_name_of_a_file_of_git_leads_to_a_copy", |layers| {
+            // Programs cannot make links to other folders there.
+            if is_landlock_alone(layers) {
+                return;
+            }
+            let place = Place::new(layers, &[("file", "")]);
+            place.repository(".");
+            let before = place.workspace.read(".git/config");
+            let names = [
+                (".git/config", "a"),
+                (".git/HEAD", "b"),
+                (".git/refs/heads/main", "c"),
+                (".vscode/tasks.json", "f"),
+            ];
+            let links = names.map(|(file, name)| format!("ln {file} {name}; "));
+            let script = format!(
+                "git branch -qM main; mkdir .vscode; echo {{}} > .vscode/tasks.json; \
+                     ln file g; {} chmod 700 .git/config; chmod 555 .git",
+                links.concat()
+            );
+            let grant = [&ALL[..], &[OF_GIT, "fs:write:.vscode/**"]].concat();
+            let (result, questions) = place.sh(&grant, &script, None);
+            assert_eq!((questions, place.aside()), (vec![], vec![]), "{result}");
+            let path = |name: &str| place.workspace.path().join(name);
+            for (file, name) in names {
+                let of = |name: &str| fs::metadata(path(name)).unwrap();
+                assert_ne!(of(file).ino(), of(name).ino(), "{file}");
+                assert_eq!(place.workspace.read(file), place.workspace.read(name));
+            }
+            assert_eq!(place.workspace.read(".git/config"), before);
+            assert_eq!(
+                fs::metadata(path(".git/config")).unwrap().mode() & 0o777,
+                0o700
+            );
+            assert_eq!(fs::metadata(path("file")).unwrap().nlink(), 2);
+            let objects = path("copy/.git/objects");
+            let (_, questions) = place.sh(&grant, "git clone -q . copy", None);
+            let shares = walk(&objects).any(|metadata| metadata.nlink() > 1);
+            assert_eq!((questions.len(), shares), (0, true));
+        }),
+        trials_of(
+            "a_new_repository_whose_settings_have_a_second_name_is_not_left",
+            |layers| {
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                let place = Place::new(layers, &[("file", "")]);
+                let (result, _) = place.sh(&ALL, "git init -q new; ln new/.git/config a", None);
+                let config = fs::metadata(place.workspace.path().join("new/.git/config"));
+                let is_own = config.is_ok_and(|config| config.nlink() == 1);
+                assert!(is_own || place.aside() == ["new/.git"], "{result}");
+            },
+        ),
+        trials_of(
+            "what_a_person_puts_back_is_not_changed_by_another_name",
+            |layers| {
+                // Programs cannot make links to other folders there.
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                let place = Place::new(layers, &[("file", "")]);
+                let script =
+                    "mkdir -p .vscode/in; echo {} > a; ln a .vscode/in/x; ln a .vscode/tasks.json";
+                let (result, questions) = place.sh(&ALL, script, Some(true));
+                assert_eq!(questions.len(), 1, "{result}");
+                for file in [".vscode/tasks.json", ".vscode/in/x"] {
+                    let put_back = fs::metadata(place.workspace.path().join(file)).unwrap();
+                    assert_eq!(put_back.nlink(), 1, "{file}");
+                    assert_eq!(place.workspace.read(file), "{}\n");
+                }
+            },
+        ),
+        trials_of(
+            "a_new_repository_does_not_take_the_place_of_the_one_that_tracks_its_files",
+            |layers| {
+                let place = Place::new(layers, &[("src/in/a", ""), ("file", "")]);
+                place.repository(".");
+                let script = "git init -q src; git init -q src/in; git init -q other; git init -q --bare src/a.git; git clone -q other copy";
+                place.sh(&ALL, script, None);
+                // Landlock alone keeps git from its locks.
+                if !is_landlock_alone(layers) {
+                    assert_eq!(place.aside(), ["src/.git", "src/in/.git"]);
+                }
+                assert!(!place.exists("src/.git/HEAD") && !place.exists("src/in/.git/HEAD"));
+            },
+        ),
+        trials_of("a_second_name_that_was_there_stays", |layers| {
+            let place = Place::new(layers, &[(".vscode/tasks.json", "{}")]);
+            let path = |name: &str| place.workspace.path().join(name);
+            fs::hard_link(path(".vscode/tasks.json"), path("mine")).unwrap();
+            place.sh(
+                &[&ALL[..], &["fs:write:.vscode/**"]].concat(),
+                "touch x",
+                None,
+            );
+            assert_eq!(fs::metadata(path("mine")).unwrap().nlink(), 2);
+        }),
+        trials_of(
+            "a_new_link_among_the_data_of_git_is_moved_aside",
+            |layers| {
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                let place = Place::new(layers, &[("file", "")]);
+                place.repository(".");
+                let grant = [&ALL[..], &[OF_GIT]].concat();
+                place.sh(&grant, "mv .git/refs refs; ln -s ../refs .git/refs", None);
+                assert_eq!(place.aside(), [".git/refs"]);
+            },
+        ),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Returns the metadata of all files below a folder.
+fn walk(folder: &std::path::Path) -> Box<dyn Iterator<Item = fs::Metadata>> {
+    Box::new(fs::read_dir(folder).unwrap().flatten().flat_map(|entry| {
+        let metadata = entry.metadata().unwrap();
+        match metadata.is_dir() {
+            true => walk(&entry.path()),
+            false => Box::new(std::iter::once(metadata)),
+        }
+    }))
+}
