@@ -3,12 +3,15 @@
 use super::special::name;
 use super::{Word, Words, table};
 
+/// Programs that run `git-push` for `git push`.
+const WITH_PROGRAMS: [&str; 4] = ["cargo", "docker", "git", "kubectl"];
+
 /// The most words before the program that is looked for.
 const MOST: usize = 32;
 
 impl Words {
     /// Returns the values of targets for the same command as rules spell it: without the folder of the program, without options before
-    /// the subcommand, and without a program that runs it, such as `env` or `timeout`. Words that may be the value of an option are left out too, so
+    /// the subcommand, and without a program that runs it, such as `env` or `timeout`. Each program that no table knows may be one. Words that may be the value of an option are left out too, so
     /// a value can be of another command.
     pub(crate) fn plainer(&self) -> Vec<String> {
         let words = &self.words[..];
@@ -16,7 +19,7 @@ impl Words {
             Word::Known(text) => table::row(name(text)),
             _ => None,
         };
-        let is_nested = row(0).is_some_and(|row| row.is_launcher);
+        let is_nested = row(0).is_none() || self.runs_programs();
         let nested = (1..words.len().min(MOST)).filter(|_| is_nested);
         [0].into_iter()
             .chain(nested)
@@ -30,6 +33,14 @@ fn plain_options(words: &[Word]) -> Vec<String> {
     let Some(Word::Known(program)) = words.first() else {
         return Vec::new();
     };
+    let with_program = name(program)
+        .split_once('-')
+        .filter(|(program, _)| WITH_PROGRAMS.contains(program));
+    if let Some((program, subcommand)) = with_program {
+        let first = [program, subcommand].map(|word| Word::Known(word.to_owned()));
+        let words: Vec<_> = first.iter().chain(&words[1..]).cloned().collect();
+        return plain_options(&words);
+    }
     let program = Word::Known(name(program).to_owned());
     let is_option = |index: usize| match words.get(index) {
         Some(Word::Known(word)) => word.starts_with(['-', '+']),

@@ -379,6 +379,51 @@ fn a_wildcard_in_a_word_permits_the_value_of_an_option_that_the_word_spells() {
 }
 
 #[test]
+fn words_for_a_compiler_or_an_agent_behind_a_wildcard_are_spelled() {
+    for (pattern, command) in [
+        ("cargo **", "cargo rustc -- -o x"),
+        ("cargo **", "cargo rustc -- --emit=link=x"),
+        ("cargo **", "cargo rustdoc -- -ox"),
+        ("cargo **", "cargo clippy -- -o x"),
+        ("ssh-agent **", "ssh-agent sh"),
+        ("ssh-agent **", "ssh-agent -t 60 ./x"),
+    ] {
+        assert!(!permits(pattern, command), "{command}");
+    }
+    for (pattern, command) in [
+        (
+            "cargo **",
+            "cargo clippy --all-targets --lib -- -D warnings -W clippy::pedantic",
+        ),
+        ("cargo **", "cargo rustc --lib -- --print cfg"),
+        ("ssh-agent **", "ssh-agent -s -t60"),
+        ("ssh-agent **", "ssh-agent -k"),
+    ] {
+        assert!(permits(pattern, command), "{command}");
+    }
+}
+
+#[test]
+fn interpreters_run_what_they_read() {
+    for program in [
+        "m4",
+        "jshell",
+        "sage",
+        "gp",
+        "octave-cli",
+        "radare2",
+        "yosys",
+        "m4 -P",
+    ] {
+        assert!(
+            program.parse::<Words>().unwrap().runs_programs(),
+            "{program}"
+        );
+    }
+    assert!(!"protoc a".parse::<Words>().unwrap().runs_programs());
+}
+
+#[test]
 fn rules_that_ask_or_deny_see_a_command_behind_its_folder_its_options_and_its_launcher() {
     let concerns = |pattern: &str, command: &str| {
         let clause: Clause = format!("exec:write:{pattern}").parse().unwrap();
@@ -395,14 +440,29 @@ fn rules_that_ask_or_deny_see_a_command_behind_its_folder_its_options_and_its_la
         "sudo -u me /usr/bin/git push",
         "xargs git push",
         "git --git-dir=x --work-tree y push",
+        "git-push",
+        "/usr/lib/git-core/git-push --force",
+        "env /usr/lib/git-core/git-push",
+        "prlimit --nproc=1 git push",
+        "uclampset -m 5 git push",
+        "s6-setsid git push",
+        "systemd-inhibit --what=idle /usr/bin/git push",
+        "chpst -u me git push",
+        "/lib64/ld-linux-x86-64.so.2 /usr/bin/git push",
+        "unheard-of-launcher -x 5 git -C a push",
+        "find . -exec git push ';'",
     ] {
         assert!(concerns("git push **", command), "{command}");
     }
+    assert!(concerns("docker compose up **", "docker-compose up -d"));
     for command in [
         "git log",
         "git stash push",
         "git log -- push",
         "echo git push",
+        "git-pushes",
+        "find . -name git push",
+        "grep git push",
         "git pushes",
     ] {
         assert!(!concerns("git push **", command), "{command}");

@@ -1,6 +1,7 @@
 //! [`Prepared`]: a program that is ready to start behind its walls.
 
 use std::fmt::Display;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::hidden::Shown;
 use crate::lookup;
 use crate::network::Network;
 use crate::private_home::PrivateHome;
+use crate::protected::author_settings;
 use crate::report::{left_out, missing};
 use crate::request::{Input, Request};
 use crate::sandbox::{Granted, Sandbox};
@@ -287,6 +289,11 @@ impl Prepared {
             .watch_writes(&written, kept)
             .map_err(|error| failed(&error))?;
         let scratch = sandbox.private_home().map_err(|error| failed(&error))?;
+        // Commits have the author that they have outside, unless the repository names another one.
+        let author = author_settings(root);
+        if !author.is_empty() {
+            fs::write(scratch.path().join(".gitconfig"), author).map_err(|error| failed(&error))?;
+        }
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected);
         let mut notes: Vec<String> = left_out(granted.left_out())
             .into_iter()

@@ -20,6 +20,7 @@ use tools_fs::{is_repository_setting, reads_as_script};
 
 pub(crate) use self::former::{Bytes, Former};
 pub(crate) use self::found::Found;
+pub(crate) use self::git::author_settings;
 pub(crate) use self::git::is_object;
 use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;

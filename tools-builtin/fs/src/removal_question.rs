@@ -12,7 +12,7 @@ use crate::repository;
 /// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
 /// files that were settings where they come from: nobody opens an editor or a shell there.
 const OUTPUTS: &str = "target node_modules bower_components .venv venv vendor build dist out .tox .nox \
-    __pycache__ _build deps";
+    __pycache__ _build deps .build .pio .terraform";
 
 /// Returns true for the name of a folder of build outputs or dependencies.
 pub fn is_output(name: &str) -> bool {

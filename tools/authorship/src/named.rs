@@ -1,6 +1,7 @@
 //! [`GitNames`]: the files and folders that settings and variables of git name, such as a folder of hooks.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use host::settings::{SensitivePlace, Settings};
@@ -91,8 +92,15 @@ impl GitNames {
         let folders = String::from_utf8_lossy(&folders.unwrap_or_default()).into_owned();
         // Both are the same folder, except in a worktree.
         let folders: BTreeSet<_> = folders.lines().map(|folder| top.join(folder)).collect();
+        // Other worktrees of the repository can lie below the root.
+        let worktrees = folders
+            .iter()
+            .filter_map(|folder| fs::read_dir(folder.join("worktrees")).ok());
+        let worktrees = worktrees.flatten().flatten().map(|entry| entry.path());
+        let worktrees: Vec<_> = worktrees.collect();
         let files = folders
             .iter()
+            .chain(&worktrees)
             .flat_map(|folder| ["config", "config.worktree"].map(|name| folder.join(name)));
         Self::read(&git, files.collect(), root, &top)
     }

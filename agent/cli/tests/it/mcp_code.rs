@@ -380,6 +380,33 @@ fn a_session_that_rewrites_its_own_server_does_not_start_it() {
 }
 
 #[test]
+fn what_python_compiles_of_a_server_while_a_program_runs_is_no_code_of_a_session() {
+    let crib = Crib::new();
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    code(&crib);
+    let start = crib.root().join("lib/start");
+    let python = "python3 -c 'import sys; sys.path.insert(0, \"lib\"); import part'\n";
+    put(
+        &start,
+        &(python.to_owned() + &fs::read_to_string(&start).unwrap()),
+    );
+    put(&crib.root().join("lib/part.py"), "");
+    write_project(&crib, &entry());
+    approve(&crib);
+    put(&crib.root().join("lib/part.py"), "1");
+    let program = json!({"name": "exec.run", "arguments": {"program": "sleep", "args": ["4"]}});
+    let turn = json!({"calls": [program, {"name": TOOL, "arguments": {}}]}).to_string();
+    let script = crib.script(&[&turn, r#"{"text": "end"}"#]);
+    let allow = ["--allow", "*:*:**", "--allow", "world:write:mcp:*/*"];
+    crib.run(&[&["run", "x", "--script", &script], &allow[..]].concat())
+        .expect(0);
+    assert!(!crib.root().join("lib/__pycache__").exists());
+    assert!(runs(&crib));
+}
+
+#[test]
 fn protected_files_that_a_server_with_a_grant_left_are_moved_aside_before_the_next_session() {
     let crib = Crib::new();
     if !has_bubblewrap(&crib) {

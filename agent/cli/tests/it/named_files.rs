@@ -187,7 +187,8 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
 fn a_relative_path_in_settings_of_git_is_protected_in_each_folder() {
     let settings = "[core]\n\thooksPath = ./hooks\n\tfsmonitor = tools/fsm\n[alias]\n\tci = !./scripts/ci.sh\n\td = !cd src/web\n\
                     [gitflow \"prefix\"]\n\tfeature = feature/\n";
-    for file in ["home/.gitconfig", "root/.git/config"] {
+    let of_worktree = "root/.git/worktrees/a/config.worktree";
+    for file in ["home/.gitconfig", "root/.git/config", of_worktree] {
         let crib = Crib::new();
         let git = Command::new("git")
             .args(["init", "-q"])

@@ -79,3 +79,22 @@ fn the_private_home_of_a_program_of_a_killed_session_is_removed_before_the_next_
     start(&desk, &desk.root(), "true").wait().unwrap();
     assert_eq!(count(), 0);
 }
+
+#[test]
+fn a_program_commits_as_the_user_in_the_settings_of_git_unless_the_repository_has_another_one() {
+    let desk = Desk::new();
+    if !has_walls(&desk) {
+        return;
+    }
+    let settings = desk.crib.dir.path().join("home/.gitconfig");
+    let more = fs::read_to_string(&settings).unwrap() + "[alias]\n\tsecret = status\n";
+    fs::write(settings, more).unwrap();
+    let script = "git init -q new; cd new; git commit -qm a --allow-empty
+        git config user.name Other; git commit -qm b --allow-empty
+        git log --reverse --format='%an %ae' > ../said; git config alias.secret >> ../said; true";
+    start(&desk, &desk.root(), script).wait().unwrap();
+    assert_eq!(
+        fs::read_to_string(desk.root().join("said")).unwrap(),
+        "Me me@home.example\nOther me@home.example\n"
+    );
+}

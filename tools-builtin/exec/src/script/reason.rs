@@ -88,7 +88,6 @@ pub(crate) fn construct(kind: &str) -> Option<&'static str> {
         "if_statement" | "case_statement" => "a condition",
         "test_command" => "a test in brackets, for which `test` can stand",
         "subshell" | "compound_statement" => "a group of commands",
-        "negated_command" => "a negation",
         "heredoc_redirect" | "herestring_redirect" => {
             "a text for standard input, for which the argument `stdin` can stand"
         }

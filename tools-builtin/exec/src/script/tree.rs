@@ -48,6 +48,8 @@ enum Last {
     Start,
     Word,
     Operator,
+    /// `!`, or `time` of bash: a word of the shell before a command.
+    Prefix,
     /// The descriptor or the operator of a redirection.
     Redirection,
     Comment,
@@ -115,10 +117,15 @@ impl<'a> Reader<'a> {
                 "program"
                 | "list"
                 | "pipeline"
+                | "negated_command"
                 | "redirected_statement"
                 | "command_name"
                 | "file_redirect",
             ) => {}
+            ("negated_command", "!") => self.prefix(node, source),
+            ("command_name", "word") if source == "time" && self.dialect == Dialect::Bash => {
+                self.prefix(node, source);
+            }
             // In a transparent script, separators end commands.
             (_, "command") if self.is_opaque => self.end_command(),
             (_, "command") => {}
@@ -216,6 +223,20 @@ impl<'a> Reader<'a> {
         (self.start, self.end) = (node.start_byte(), node.end_byte());
     }
 
+    /// Takes up a word of the shell before a command, which is at the beginning of a pipeline.
+    fn prefix(&mut self, node: Node<'_>, source: &str) {
+        let is_piped =
+            self.last == Last::Operator && ["|", "|&"].contains(&&self.text[self.start..self.end]);
+        if is_piped || self.frame().has_redirection {
+            self.opaque(
+                node.start_byte(),
+                "a word of the shell inside of a pipeline",
+            );
+        }
+        self.part(node, Last::Prefix);
+        self.quoted.extend([" ", source]);
+    }
+
     /// Checks the text before a part, of which the parser makes nothing: for the shell, only spaces and tabs are blanks, a line break
     /// ends a command, and a `\` before it joins what stands around it.
     fn gap(&mut self, start: usize, next: Last) {
@@ -231,6 +252,18 @@ impl<'a> Reader<'a> {
                 "a blank or a line end that shells read in different ways",
             );
             return;
+        }
+        let is_line = gap.contains('\n');
+        let is_command = match (self.last, next) {
+            // `time -p` is an option, and a line end ends the command of `!`.
+            (Last::Prefix, Last::Word) => !is_line && !self.text[start..].starts_with('-'),
+            (Last::Prefix, Last::Prefix) => !is_line && self.text[start..].starts_with("time"),
+            (Last::Prefix, _) => false,
+            (Last::Word | Last::Redirection, Last::Prefix) => is_line,
+            _ => true,
+        };
+        if !is_command {
+            self.opaque(at, "a word of the shell without a command of its own");
         }
         let may_touch = match (self.last, next) {
             // `;&>a` is `;&` and `>a`, and `|&>a` is `|&` and `>a`.

@@ -9,6 +9,9 @@ use super::{Walls, system};
 /// The place of the host's binary. `/dev` is always a folder of bubblewrap's own, so a file can be put there.
 pub(super) const HOST: &str = "/dev/toolcrib-walls";
 
+/// The most arguments that bubblewrap takes (`MAX_ARGS`), those of a file of `--args` included.
+pub(super) const MAX_ARGUMENTS: usize = 9000;
+
 /// One step of building the program's file system. The order of the variants decides which step wins for the same path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {

@@ -57,8 +57,8 @@ impl Confined {
     /// that spawned it.
     ///
     /// # Errors
-    /// Returns an error if the layers do not confine, if a terminal is wanted without bubblewrap, or if a path is relative or leads
-    /// through a symbolic link.
+    /// Returns an error if the layers do not confine, if a terminal is wanted without bubblewrap, if there are more protected paths than
+    /// bubblewrap takes, or if a path is relative or leads through a symbolic link.
     #[cfg(target_os = "linux")]
     pub fn command(&self) -> Result<Command, WallsError> {
         use super::{Confinement, bubblewrap, paths};
@@ -76,8 +76,13 @@ impl Confined {
             .map_err(WallsError::NoHost)?;
         let mut command = match confinement {
             Confinement::Bubblewrap(bwrap) => {
+                let arguments = bubblewrap::arguments(&self.walls, self.terminal, &host);
+                if arguments.len() > bubblewrap::MAX_ARGUMENTS {
+                    let protected = paths::protected(&self.walls).count();
+                    return Err(WallsError::TooManyProtected { protected });
+                }
                 let mut command = Command::new(bwrap);
-                command.args(bubblewrap::arguments(&self.walls, self.terminal, &host));
+                command.args(arguments);
                 command
             }
             Confinement::LandlockAlone if self.terminal => return Err(WallsError::NoTerminal),

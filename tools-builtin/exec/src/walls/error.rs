@@ -40,6 +40,14 @@ pub enum WallsError {
         /// The file or folder that it leads to.
         real: PathBuf,
     },
+    /// Bubblewrap takes no more arguments, of which each protected path needs three, and each folder around one.
+    #[error(
+        "{protected} files and folders that run or configure programs lie where the program may write, more than bubblewrap can protect; grant writes of fewer folders, or name these files in a clause, as fs:write:**/.envrc does"
+    )]
+    TooManyProtected {
+        /// The number of protected paths.
+        protected: usize,
+    },
     /// A path, an argument or a variable cannot be passed on.
     #[error(
         "cannot describe the program to its sandbox: {0}; use only text without NUL characters"

@@ -68,6 +68,45 @@ pub(crate) fn trials() -> Vec<Trial> {
             ));
             Ok(())
         }),
+        trial(
+            "more_protected_paths_than_bubblewrap_takes_are_refused",
+            || {
+                let folder = tempfile::tempdir()?;
+                let folder = folder.path().canonicalize()?;
+                let paths: Vec<PathBuf> = (0..3_000)
+                    .map(|number| folder.join(number.to_string()))
+                    .collect();
+                for path in &paths {
+                    std::fs::write(path, "")?;
+                }
+                let with = |count: usize| {
+                    launch(|walls| {
+                        walls.write.push(folder.clone());
+                        walls.protected = paths[..count].to_vec();
+                    })
+                };
+                with(2_000).command()?;
+                assert!(matches!(
+                    with(3_000).command().unwrap_err(),
+                    WallsError::TooManyProtected { protected: 3_000 }
+                ));
+                // Bubblewrap itself takes as many as are not refused.
+                let most = (2_000..3_000)
+                    .rev()
+                    .find_map(|count| with(count).command().ok());
+                let arguments: Vec<_> =
+                    most.iter().flat_map(|command| command.get_args()).collect();
+                for (more, is_taken) in [(0, true), (10, false)] {
+                    let output = std::process::Command::new("bwrap")
+                        .arg("--help")
+                        .args(&arguments[1..])
+                        .args(vec!["x"; more])
+                        .output()?;
+                    assert_eq!(output.status.success(), is_taken, "{}", arguments.len());
+                }
+                Ok(())
+            },
+        ),
         trial("relative_paths_are_refused", || {
             let refused = |path: &str| {
                 launch(|walls| walls.write.push(path.into()))

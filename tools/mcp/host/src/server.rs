@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host::settings::Settings;
-use host::{CommandError, program};
+use host::{CommandError, folders, program};
 use tools::{Grant, Host, ToolError, ToolErrorKind};
 use tools_exec::Prepared;
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
@@ -22,6 +22,9 @@ const AUTHORIZATION: &str = "authorization";
 /// The variable that tells a server that this program has started it. If it is this program too, it has no servers of its own, because
 /// it could start itself without end.
 pub(super) const NESTED: &str = "MCP_SERVER";
+
+/// The folder in which Python keeps what it has compiled. Beside the code of a server, such a file could be one that a session wrote.
+const BYTECODE: &str = "PYTHONPYCACHEPREFIX";
 
 /// Returns the import of a server that is ready. Its definitions are those that the pins approve.
 pub(crate) fn import(
@@ -42,6 +45,11 @@ pub(crate) fn import(
             let check = inventory.check_of_code(server, &program)?;
             let Program { executable, cwd } = program;
             env.insert(program::variable(NESTED), "1".to_owned());
+            let state = folders::state().filter(|_| server.settings.grant.is_none());
+            let folder = state.map(|state| state.join("pycache").into_os_string().into_string());
+            if let Some(Ok(folder)) = folder {
+                env.entry(BYTECODE.to_owned()).or_insert(folder);
+            }
             let reached = match &server.settings.grant {
                 None => env.iter().fold(
                     StdioServer::new(&executable.path.to_string_lossy())

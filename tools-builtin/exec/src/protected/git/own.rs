@@ -1,9 +1,15 @@
-//! The user's own settings of git, which hold in each repository.
+//! The user's own settings of git, which hold in each repository, and the author in them.
 
 use std::env::var_os;
 use std::path::{Path, PathBuf};
 
+use super::settings::author;
 use super::text;
+
+/// Returns settings of git with the name and the address in the user's own ones, and nothing else of them. Empty if there are none.
+pub(crate) fn author_settings(root: &Path) -> String {
+    author(&settings(root))
+}
 
 /// Returns the text of the user's own settings, without included files, and without those that programs of the workspace may write.
 pub(super) fn settings(root: &Path) -> String {

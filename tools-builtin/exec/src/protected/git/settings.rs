@@ -142,6 +142,20 @@ fn resolved(remote: &str, url: &str) -> Option<String> {
 }
 
 /// A line that says something: the head of a section, or a setting, such as `url` of `remote "origin"`.
+/// Returns settings with the name and the address of the author alone, as they are written. Empty if there are none.
+pub(super) fn author(text: &str) -> String {
+    let is_author = |line: &&Line<'_>| {
+        (line.section(), line.sub) == ("user", "")
+            && ["name", "email"].contains(&&*line.key)
+            && !line.text.ends_with('\\')
+    };
+    let lines = lines(text);
+    let lines = lines.iter().filter(is_author);
+    lines
+        .map(|line| format!("[user]\n\t{}\n", line.text))
+        .collect()
+}
+
 struct Line<'a> {
     text: &'a str,
     /// The head of its section, as it stands there. Empty before the first one.
@@ -305,6 +319,17 @@ mod tests {
         assert!(
             !is_harmless(moved, Some(&former), false),
             "another section is another setting"
+        );
+    }
+
+    #[test]
+    fn of_settings_of_an_author_only_the_name_and_the_address_are_taken() {
+        let own = "[user]\n\tname = \"A B\" # me\n\tsigningKey = k\n[core]\n\tpager = less\n\temail = x\n\
+            [user \"b\"]\n\tname = b\n[USER]\n\tEmail = a@b\n\tname = c\\\n[alias]\n\tname = !d\n";
+        let taken = "[user]\n\tname = \"A B\" # me\n[user]\n\tEmail = a@b\n";
+        assert_eq!(
+            (author(own), author("[core]\n")),
+            (taken.to_owned(), String::new())
         );
     }
 

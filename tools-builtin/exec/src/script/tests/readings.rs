@@ -36,6 +36,16 @@ fn transparent_scripts_name_their_commands_and_files() {
         ("make CC=gcc -j4", &["make CC=gcc -j4"], &[]),
         ("grep 'x$' a]b }", &["grep 'x$' 'a]b' '}'"], &[]),
         ("a '' \"\"", &["a '' ''"], &[]),
+        (
+            "! sort f | b; ! time c\n! d",
+            &["sort f", "b", "c", "d"],
+            &[],
+        ),
+        (
+            "time sort f >g && time b | c",
+            &["sort f", "b", "c"],
+            &[(Access::Write, "g")],
+        ),
         ("a >out 2>/dev/null", &["a"], &[(Access::Write, "out")]),
         (
             "a >> 'x y' 2>&1; b < ./in/f",
@@ -79,7 +89,13 @@ fn a_transparent_script_is_written_anew_with_every_word_in_quotes() {
         script.quoted.unwrap(),
         " 'b' 'it'\\''s' 2>&1 >'x y' && \n 'cd' 'a' |  'c'\n 'e'"
     );
+    assert_eq!(bash("! a; time b").quoted.unwrap(), " ! 'a' ;  time 'b'");
     assert_eq!(bash("a $b").quoted, None);
+    // There, `time` is a program.
+    assert_eq!(
+        Script::parse("time a", Dialect::Posix, ".").unwrap().quoted,
+        None
+    );
 }
 
 #[test]
@@ -111,7 +127,20 @@ fn everything_else_is_opaque_with_a_reason() {
         ("(a)", "a group"),
         ("{ a; }", "a group"),
         ("((1))", "a group"),
-        ("! a", "a negation"),
+        ("! ! a", "a word of the shell"),
+        ("!", "not known"),
+        ("a | ! b", "a word of the shell"),
+        ("a | time b", "a word of the shell"),
+        ("! >b a", "a word of the shell"),
+        ("!\na", "a word of the shell"),
+        (">b time a", "a word of the shell"),
+        ("time", "a word of the shell"),
+        ("time; a", "a word of the shell"),
+        ("time -p a", "a word of the shell"),
+        ("time\na", "a word of the shell"),
+        ("time ! a", "a keyword"),
+        ("time time a", "a keyword"),
+        ("! (a)", "a group"),
         ("a <<E\nb\nE", "a text for standard input"),
         ("a <<< b", "a text for standard input"),
         ("a *", "a pattern of file names"),
@@ -119,7 +148,7 @@ fn everything_else_is_opaque_with_a_reason() {
         ("a b?", "a pattern of file names"),
         ("a ~", "a home folder"),
         ("a b=~/c", "a home folder"),
-        ("time a", "a keyword"),
+        ("ti'me' a", "a keyword"),
         ("coproc a", "a keyword"),
         ("a;;b", "not known"),
         ("a <> b", "a syntax error"),

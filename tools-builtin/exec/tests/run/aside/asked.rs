@@ -137,6 +137,18 @@ pub(super) fn trials() -> Vec<Trial> {
             },
         ),
         trials_of(
+            "caches_outputs_and_dependencies_of_build_tools_remain",
+            |layers| {
+                let place = Place::new(layers, &[("sub/file", "")]);
+                let script = "for d in .deps .libs .dart_tool .zig-cache .nx sub/.vite .tmp; do mkdir $d; echo > $d/x; done
+                              mkdir -p .terraform/modules/m/.github/workflows .build/checkouts/x
+                              echo > .terraform/modules/m/.github/workflows/ci.yml; echo > .build/checkouts/x/.swiftlint.yml
+                              echo > .eslintcache; echo > .terraform.lock.hcl; echo > .coverage.host.1.Xa";
+                let (result, questions) = place.sh(&ALL, script, None);
+                assert_eq!((place.aside(), questions.len()), (vec![], 0), "{result}");
+            },
+        ),
+        trials_of(
             "files_of_a_folder_that_was_there_have_a_line_each",
             |layers| {
                 let place = Place::new(layers, &[("sub/file", "")]);
