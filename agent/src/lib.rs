@@ -38,8 +38,8 @@ mod wire_tool_set;
 
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 pub use budget::{
-    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost,
-    LongPrice, OpenedWindow, Price, Resource, SharedWindow, Spending, WindowFuture,
+    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Exhausted, OpenedWindow,
+    Resource, SharedWindow, Spending, WindowFuture,
 };
 pub use compacted::{Compacted, CompactionCause, RequestSize, SummaryProblem};
 pub use consent::{ApprovalRequest, DeferredConsent, SessionConsent};
@@ -55,10 +55,10 @@ pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
-    ContextSize, Direct, FailureKind, GenerationOptions, KeyError, KeySource, LostReplySink,
-    Provider, ProviderError, ProviderInfo, ProviderOptions, ProviderSubmission, Proxy,
-    ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy, RetrySink, Scripted,
-    StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
+    ContextSize, Cost, Direct, FailureKind, GenerationOptions, InvalidCost, KeyError, KeySource,
+    LongPrice, LostReplySink, Price, Provider, ProviderError, ProviderInfo, ProviderOptions,
+    ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy,
+    RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};

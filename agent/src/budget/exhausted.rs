@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Cost;
+use crate::provider::Cost;
 
 /// A limit of a budget that is used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

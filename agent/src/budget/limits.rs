@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{BudgetScope, Cost, Exhausted, Resource, Spending};
+use super::{BudgetScope, Exhausted, Resource, Spending};
+use crate::provider::Cost;
 
 /// The most of each resource that a budget allows. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 mod exhausted;
 mod limits;
-mod price;
 mod spending;
 mod time;
 mod window;
@@ -15,9 +14,10 @@ use tokio::time::Instant;
 use tools::IgnorePoison as _;
 use tools::call::PersonClock;
 
+use crate::provider::Cost;
+
 pub use self::exhausted::{BudgetError, BudgetScope, Exhausted, Resource};
 pub use self::limits::BudgetLimits;
-pub use self::price::{Cost, InvalidCost, LongPrice, Price};
 pub use self::spending::Spending;
 pub use self::window::{BudgetWindow, OpenedWindow, SharedWindow, WindowFuture};
 

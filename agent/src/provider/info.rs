@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::GenerationOptions;
-use crate::{Price, ToolSet, WireOptions, WireToolSet};
+use super::{GenerationOptions, Price};
+use crate::{ToolSet, WireOptions, WireToolSet};
 
 /// The facts about a provider and its model, which [`Provider::about`](super::Provider::about) returns.
 ///

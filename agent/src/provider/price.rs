@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Usage;
+use super::Usage;
 
 /// The nanos of one unit of money.
 const UNIT: u64 = 1_000_000_000;
