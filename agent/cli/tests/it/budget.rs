@@ -183,7 +183,7 @@ fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
     let asked = |file: &str, key: &str| {
         write_user(&crib, file);
         let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
-        let call = format!(r#"llm.generate prompt="?" model=anthropic/claude-test"#);
+        let call = r#"llm.generate prompt="?" model=anthropic/claude-test"#;
         let mut run = crib.command(&[&["run", &*call], &flags[..]].concat());
         let ended: Ended = run.env("ANTHROPIC_API_KEY", key).output().unwrap().into();
         let lines = ended.documents();
