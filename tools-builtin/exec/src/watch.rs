@@ -176,7 +176,7 @@ impl Watch {
                     record
                         .into_iter()
                         .for_each(|record| record.finish(settled.unfinished()));
-                    let of_others = aside.iter().flat_map(|aside| aside.recover_ended(root));
+                    let of_others = aside.iter().flat_map(|aside| aside.recover_later(root));
                     settled.extend(of_others);
                     settled
                 }

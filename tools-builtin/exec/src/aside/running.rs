@@ -146,6 +146,15 @@ impl Aside {
         self.recover_with(root, false)
     }
 
+    /// Looks at the folders that were kept for later if the last program has ended that can write them. Blocks.
+    pub(crate) fn recover_later(&self, root: &Path) -> Vec<ProtectedFile> {
+        let is_new = |left: &Left| left.program.is_later && left.program.only.is_empty();
+        let later = self.records().into_iter().filter(is_new);
+        later
+            .flat_map(|left| self.recover_one(left, root, false, &Folders::new()))
+            .collect()
+    }
+
     /// Does so where the root of an ended program is now.
     pub(crate) fn recover_moved(&self, root: &Path, record: RunningRecord) -> Vec<ProtectedFile> {
         let place = record.root();
