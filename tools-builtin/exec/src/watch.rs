@@ -236,3 +236,6 @@ fn spells(cx: &ToolContext, request: &Request) -> bool {
         .filter_map(Rule::target);
     request.program == "git" && cx.grant().clauses().chain(allowed).any(is_it)
 }
+
+#[cfg(test)]
+mod tests;

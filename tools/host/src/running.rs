@@ -230,3 +230,6 @@ pub fn lines(record: &impl Serialize, folders: &Folders) -> io::Result<Vec<u8>> 
     let folders = serde_json::to_vec(&Vec::from_iter(folders))?;
     Ok([serde_json::to_vec(record)?, folders].join(&b'\n'))
 }
+
+#[cfg(test)]
+mod tests;

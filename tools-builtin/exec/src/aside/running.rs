@@ -240,20 +240,16 @@ impl Aside {
         records(&self.folder().join(FOLDER))
     }
 
-    /// Takes over what there was before each program that still runs in this workspace.
+    /// Takes over what there was before each program that still runs in this workspace, or whose folders wait for those of roots below.
     pub(crate) fn inherit(&self, root: &Path, before: &mut Protected) {
         for Left {
             program, is_alive, ..
         } in self.records()
         {
             let Reach {
-                root: of,
-                trees,
-                is_later,
-                ..
+                root: of, trees, ..
             } = program.reach();
-            // Those for later have ended.
-            if is_alive && !is_later && (root.starts_with(of) || of.starts_with(root)) {
+            if is_alive && (root.starts_with(of) || of.starts_with(root)) {
                 let found = program.found.iter().cloned();
                 let found = found.map(|(path, found)| (path.as_path().to_owned(), found));
                 before.inherit(&found.collect(), &trees);
