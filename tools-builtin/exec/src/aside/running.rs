@@ -114,6 +114,11 @@ impl RunningRecord {
 }
 
 impl Before {
+    /// Returns true if only parts are left to do.
+    fn was_looked_at(&self) -> bool {
+        self.is_done || !self.only.is_empty()
+    }
+
     /// Notes that the look was made, except for these paths.
     fn set_done(&mut self, unfinished: &[PathBuf]) {
         let paths = unfinished.iter();
@@ -148,7 +153,7 @@ impl Aside {
 
     /// Looks at the folders that were kept for later if the last program has ended that can write them. Blocks.
     pub(crate) fn recover_later(&self, root: &Path) -> Vec<ProtectedFile> {
-        let is_new = |left: &Left| left.program.is_later && left.program.only.is_empty();
+        let is_new = |left: &Left| left.program.is_later && !left.program.was_looked_at();
         let later = self.records().into_iter().filter(is_new);
         later
             .flat_map(|left| self.recover_one(left, root, false, &Folders::new()))
@@ -166,16 +171,19 @@ impl Aside {
     fn recover_with(&self, root: &Path, at_start: bool) -> Vec<ProtectedFile> {
         let mut records = self.records();
         records.sort_by(|one, other| other.file.cmp(&one.file));
-        let is_waiting = |left: &&Left| !left.is_alive && left.program.is_done;
-        for left in records.iter().filter(is_waiting).skip(MAX_WAITING) {
-            let _ = fs::remove_file(&left.file);
-        }
+        let mut waiting = 0;
+        records.retain(|left| {
+            waiting += usize::from(left.program.is_done);
+            let is_kept = !left.program.is_done || waiting <= MAX_WAITING;
+            is_kept || fs::remove_file(&left.file).is_err()
+        });
         let searched = records.iter().filter(|_| at_start);
         let moved = searched.flat_map(|left| left.folders.keys());
         let found = placed::find(root, &moved.copied().collect());
         // Those of which this fails stay as they are.
-        let is_put =
-            |it: &Left| it.is_alive || it.program.is_done || put_later(it, &records).is_ok();
+        let is_put = |it: &Left| {
+            it.is_alive || it.program.was_looked_at() || put_later(it, &records).is_ok()
+        };
         let is_put: Vec<bool> = records.iter().map(is_put).collect();
         let due = records
             .into_iter()
@@ -246,13 +254,11 @@ impl Aside {
             program, is_alive, ..
         } in self.records()
         {
-            let Reach {
-                root: of, trees, ..
-            } = program.reach();
-            if is_alive && (root.starts_with(of) || of.starts_with(root)) {
+            let of = program.reach();
+            if is_alive && (root.starts_with(of.root) || of.root.starts_with(root)) {
                 let found = program.found.iter().cloned();
                 let found = found.map(|(path, found)| (path.as_path().to_owned(), found));
-                before.inherit(&found.collect(), &trees);
+                before.inherit(&found.collect(), &of.trees);
             }
         }
     }
@@ -361,7 +367,6 @@ fn put_later(left: &Left, all: &[Left]) -> io::Result<()> {
     let mut later = Before {
         trees: folders.iter().map(tree).collect(),
         is_later: true,
-        only: Vec::new(),
         ..left.program.clone()
     };
     let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
