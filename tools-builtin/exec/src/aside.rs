@@ -7,7 +7,7 @@ mod question;
 mod running;
 mod settled;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,9 +16,9 @@ use std::{fs, process};
 use serde::{Deserialize, Serialize};
 use tools::protocol::Digest;
 use tools::visible_line;
+use tools_store::private;
 
-use self::carry::create_file;
-pub(crate) use self::carry::{Spot, create_folder};
+pub(crate) use self::carry::Spot;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::running::RunningRecord;
 pub(crate) use self::settled::Settled;
@@ -109,7 +109,7 @@ impl Aside {
             for file in record.files {
                 let place = folder.join(file.number.to_string());
                 if fs::symlink_metadata(&place).is_ok() {
-                    let below = carry::path_of(&file.path);
+                    let below = file.path.as_path();
                     all.push(SetAside::new(
                         root,
                         &root.join(below),
@@ -141,7 +141,7 @@ impl Aside {
         let folder = self
             .of(root)
             .join(format!("{}-{}-{count}", now(), process::id()));
-        create_folder(&folder).map(|()| folder)
+        private::create_folder(&folder).map(|()| folder)
     }
 }
 
@@ -166,7 +166,7 @@ impl Record {
 
     /// Writes the record, before anything is moved: a host that dies in between leaves nothing that no record names.
     fn write(&self, folder: &Path) -> io::Result<()> {
-        create_file(&folder.join(RECORD), &serde_json::to_vec_pretty(self)?).map(drop)
+        private::create_file(&folder.join(RECORD))?.write_all(&serde_json::to_vec_pretty(self)?)
     }
 }
 

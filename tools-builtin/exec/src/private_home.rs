@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use tools_store::private;
 
-use crate::aside::{Spot, create_folder, entries};
+use crate::aside::{Spot, entries};
 
 /// The folder that a program has as its home and for temporary files. It is locked while it is in use. A drop removes it.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub(crate) struct PrivateHome {
 impl PrivateHome {
     /// Creates one in a folder, and removes those there whose hosts have died. Blocks.
     pub(crate) fn create(above: &Path) -> io::Result<Self> {
-        create_folder(above)?;
+        private::create_folder(above)?;
         // Walls take no path with a link.
         let above = above.canonicalize()?;
         // Another host takes a folder that is not locked yet for a left one.

@@ -102,12 +102,8 @@ impl Watch {
         };
         let mut before = place.look(place.aside.is_some()).find()?;
         before.lock();
-        for (earlier, folders) in place
-            .aside
-            .iter()
-            .flat_map(|aside| aside.running(&place.root))
-        {
-            before.inherit(&earlier, &folders);
+        if let Some(aside) = &place.aside {
+            aside.inherit(&place.root, &mut before);
         }
         let program = visible_line(
             &format!("{} {}", request.program, request.args.join(" ")),
@@ -155,7 +151,7 @@ impl Watch {
         if let State::Before(record) = &mut *state {
             let Place { aside, teller, .. } = &self.place;
             let root = &self.place.root;
-            let is_there = |it: &RunningRecord| it.followed.root().as_ref() == Some(root);
+            let is_there = |it: &RunningRecord| it.root().as_ref() == Some(root);
             let record = match (aside, record.take()) {
                 (Some(aside), Some(record)) if !is_there(&record) => {
                     let files = aside.recover_moved(root, record);
@@ -165,10 +161,7 @@ impl Watch {
                 (_, record) => record,
             };
             let look = self.place.look(false);
-            let put = match (aside, &record) {
-                (Some(aside), Some(record)) => record.put_later(aside),
-                _ => Ok(()),
-            };
+            let put = record.as_ref().map_or(Ok(()), RunningRecord::put_later);
             let settled = match look.find() {
                 Ok(mut now) if put.is_ok() => {
                     let aside = aside.as_ref();
@@ -183,7 +176,7 @@ impl Watch {
                     record
                         .into_iter()
                         .for_each(|record| record.finish(settled.unfinished()));
-                    let of_others = aside.iter().flat_map(|aside| aside.recover_ended(root));
+                    let of_others = aside.iter().flat_map(|aside| aside.recover_later(root));
                     settled.extend(of_others);
                     settled
                 }
@@ -243,3 +236,6 @@ fn spells(cx: &ToolContext, request: &Request) -> bool {
         .filter_map(Rule::target);
     request.program == "git" && cx.grant().clauses().chain(allowed).any(is_it)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,19 +1,18 @@
 //! [`RunningPrograms`]: the programs of sessions that may write files, each on disk before it starts.
 
 mod displaced;
-mod later;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use host::folders;
-use host::placed::{self, FolderId, Folders, Followed, rebased};
+use host::placed::{self, FolderId, Folders, rebased};
+use host::running::{self, Followed, Program, ProgramRecord, Reach};
 use serde::{Deserialize, Serialize};
 use tools::IgnorePoison as _;
 use tools_store::private;
@@ -65,9 +64,6 @@ pub(crate) struct Running {
     /// True if it has ended, and programs of roots below may write the trees, because it may have moved folders out of these roots.
     #[serde(default)]
     is_later: bool,
-    /// The folders that it may write, with their paths.
-    #[serde(skip)]
-    folders: Folders,
 }
 
 /// The time in which a program could write whose end no session has settled.
@@ -85,15 +81,13 @@ pub(crate) struct Lost {
     folders: BTreeSet<FolderId>,
 }
 
-/// A record, its program, and true if the session lives.
-type Found = (PathBuf, Running, bool);
+type Record = ProgramRecord<Running>;
 
 /// The locked record of a program. A drop leaves it to other sessions, unless it was removed.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) program: Running,
-    file: PathBuf,
-    /// The lock, and the folders of the program.
+    /// The file, its lock, and the folders of the program.
     followed: Arc<Followed>,
 }
 
@@ -115,7 +109,6 @@ impl Running {
             from: placed::recently(),
             process: process::id(),
             is_later: false,
-            folders: Folders::new(),
         }
     }
 
@@ -208,31 +201,12 @@ impl RunningPrograms {
     /// Returns an error if it cannot be recorded.
     pub(crate) fn record(&self, program: Running) -> io::Result<Recorded> {
         private::create_folder(&self.folder)?;
-        let file = self.new_file(&program);
-        let draft = file.with_extension("draft");
         let starts = self.starts()?;
         starts.lock_shared()?;
-        // Complete and locked under its name: other sessions may read it at any time.
-        let mut lock = private::create_file(&draft)?;
-        lock.write_all(&serde_json::to_vec(&program)?)?;
-        lock.lock()?;
-        let followed = Followed::start(lock, &program.root, program.trees().map(Path::to_owned));
-        fs::rename(&draft, &file)?;
+        let file = running::new_file(&self.folder, PROGRAM);
+        let followed = Followed::start(&program, file, File::lock)?;
         *OPEN.lock().ignore_poison() += 1;
-        Ok(Recorded {
-            program,
-            file,
-            followed,
-        })
-    }
-
-    /// Returns a file that no record has.
-    fn new_file(&self, program: &Running) -> PathBuf {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let (from, process) = (program.from, process::id());
-        self.folder
-            .join(format!("{PROGRAM}{from}-{process}-{count}.json"))
+        Ok(Recorded { program, followed })
     }
 
     /// Removes the record of a program whose end is settled, and keeps the time for its moved folders.
@@ -240,7 +214,7 @@ impl RunningPrograms {
         let moved = recorded.program.moved(recorded.followed.moved());
         // A record that stays counts as lost.
         if moved.is_none_or(|moved| self.put_lost(&moved).is_ok()) {
-            let _ = private::remove(&recorded.file);
+            let _ = private::remove(&recorded.followed.file);
         }
     }
 
@@ -264,7 +238,7 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any root.
     pub(crate) fn of(&self, root: &Path) -> io::Result<Vec<Running>> {
-        let programs = self.all()?.into_iter().map(|(_, program, _)| program);
+        let programs = self.all()?.into_iter().map(|it| it.program);
         Ok(programs.filter(|program| program.root == root).collect())
     }
 
@@ -274,7 +248,7 @@ impl RunningPrograms {
     /// Returns an error if one cannot be read.
     pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
         let programs = self.all()?.into_iter();
-        Ok(programs.map(|(_, program, _)| program.root).collect())
+        Ok(programs.map(|it| it.program.root).collect())
     }
 
     /// Returns a program of a living session that may write the path.
@@ -284,12 +258,12 @@ impl RunningPrograms {
     pub(crate) fn writer(&self, path: &Path) -> io::Result<Option<Running>> {
         let around = FolderId::around(path);
         let mut all = self.all()?.into_iter();
-        let found = all.find(|(_, program, is_alive)| {
-            let moved = || program.moved(placed::moved(&program.folders));
-            *is_alive
-                && (program.may_write(path) || moved().is_some_and(|it| it.may_be_in(&around)))
+        let found = all.find(|it| {
+            let moved = || it.program.moved(placed::moved(&it.folders));
+            it.is_alive
+                && (it.program.may_write(path) || moved().is_some_and(|it| it.may_be_in(&around)))
         });
-        Ok(found.map(|(_, program, _)| program))
+        Ok(found.map(|it| it.program))
     }
 
     /// Returns the times of lost programs, and of those whose folders were moved. One that is not settled yet may have written until now.
@@ -298,9 +272,12 @@ impl RunningPrograms {
     /// Returns an error if one cannot be read: it may be of any time.
     pub(crate) fn lost(&self) -> io::Result<Vec<Lost>> {
         let all = self.all()?.into_iter();
-        let unsettled = all.filter_map(|(_, program, is_alive)| match is_alive {
-            true => program.moved(placed::moved(&program.folders)),
-            false => Some(Lost::from(program)),
+        let unsettled = all.filter_map(|it| {
+            if it.is_alive {
+                it.program.moved(placed::moved(&it.folders))
+            } else {
+                Some(Lost::from(it.program))
+            }
         });
         let mut files = records::list(&self.folder, LOST)?;
         files.append(&mut records::list(&self.folder, MOVED)?);
@@ -316,7 +293,8 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if a record cannot be read or written, or the one of `settle`. Then the program is not settled.
     pub(crate) fn settle(&self, settle: impl Fn(&Running) -> io::Result<()>) -> io::Result<()> {
-        for (file, program, _) in self.all()?.into_iter().filter(|(_, _, is_alive)| !is_alive) {
+        let all = self.all()?.into_iter().filter(|it| !it.is_alive);
+        for Record { file, program, .. } in all {
             self.put_later(&program)?;
             settle(&program)?;
             if !program.is_later {
@@ -351,41 +329,53 @@ impl RunningPrograms {
         Ok(())
     }
 
-    /// Returns all records whose end is not settled, and true if the session lives.
-    fn all(&self) -> io::Result<Vec<Found>> {
-        let mut all = Vec::new();
-        for (file, opened, is_alive) in self.opened()? {
-            let program = read(&opened)?;
-            // Its session removed it before it released the lock.
-            if is_alive || file.exists() {
-                all.push((file, program, is_alive));
-            }
-        }
-        Running::revive(&mut all);
-        Ok(all)
+    /// Keeps a record of the folders that have changed while a program ran, for a look when all programs of roots below it have ended. Call
+    /// it after the program and before the look at its end.
+    ///
+    /// # Errors
+    /// Returns an error if a record cannot be read or written.
+    pub(crate) fn put_later(&self, program: &Running) -> io::Result<()> {
+        let all = self.all()?;
+        let Some((trees, inner)) = Record::find_later(&all, program) else {
+            return Ok(());
+        };
+        let later = Running {
+            trees,
+            from: placed::recently(),
+            is_later: true,
+            process: inner.process,
+            ..program.clone()
+        };
+        records::write(&running::new_file(&self.folder, PROGRAM), &later)
     }
 
-    fn opened(&self) -> io::Result<Vec<(PathBuf, File, bool)>> {
-        let mut all = Vec::new();
-        for file in records::list(&self.folder, PROGRAM)? {
-            let opened = match File::open(&file) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                opened => opened?,
-            };
-            let is_alive = match opened.try_lock_shared() {
-                Ok(()) => false,
-                Err(TryLockError::WouldBlock) => true,
-                Err(TryLockError::Error(error)) => return Err(error),
-            };
-            all.push((file, opened, is_alive));
-        }
+    /// Returns all records whose end is not settled.
+    fn all(&self) -> io::Result<Vec<Record>> {
+        let is_locked = |file: &File| match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        };
+        let files = records::list(&self.folder, PROGRAM)?.into_iter();
+        let read = files.filter_map(|file| match Record::read(file, is_locked) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            read => Some(read),
+        });
+        let mut all = read.collect::<io::Result<Vec<_>>>()?;
+        Record::revive(&mut all);
         Ok(all)
     }
 }
 
-fn read(file: &File) -> io::Result<Running> {
-    let (program, folders) = placed::read::<Running>(file)?;
-    Ok(Running { folders, ..program })
+impl Program for Running {
+    fn reach(&self) -> Reach<'_> {
+        Reach {
+            root: &self.root,
+            trees: self.trees().map(Path::to_owned).collect(),
+            from: self.from,
+            is_later: self.is_later,
+        }
+    }
 }
 
 impl Recorded {

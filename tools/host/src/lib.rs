@@ -13,6 +13,7 @@ pub mod program;
 mod prompt_call;
 mod remote_tools;
 mod retention;
+pub mod running;
 mod session_record;
 pub mod sessions;
 pub mod settings;

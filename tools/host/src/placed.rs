@@ -1,28 +1,20 @@
-//! [`Followed`]: the folders of a running program, which are known by their numbers after a move.
+//! [`FolderId`]: folders, which are known by their numbers after a move.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tools::IgnorePoison as _;
 
 /// The most folders of one look.
 const MAX_LISTED: usize = 1000;
 
 /// The most folders of a walk, and of a program with those that are gone.
-const MAX_SEEN: usize = 20_000;
+pub(crate) const MAX_SEEN: usize = 20_000;
 
 /// The most folders that are looked at for changed ones.
 const MAX_CHANGED: usize = 200_000;
-
-/// The time between two looks, which is longer where they take long.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// The time by which the clock of files may be behind that of the system.
 pub const CLOCK_LAG: Duration = Duration::from_millis(50);
@@ -74,106 +66,6 @@ impl FolderId {
     pub fn around(path: &Path) -> BTreeSet<Self> {
         path.ancestors().filter_map(Self::of).collect()
     }
-}
-
-/// Follows the folders that a program may write: each look adds a line with those that are new to the record of the program.
-#[derive(Debug)]
-pub struct Followed {
-    record: File,
-    root: PathBuf,
-    id: Option<FolderId>,
-    /// The root, wherever it is.
-    open: Option<File>,
-    trees: Vec<PathBuf>,
-    known: Mutex<Folders>,
-}
-
-impl Followed {
-    /// Adds the folders to the record, of which the first line is written, and follows them until a drop. The trees lie at or below the root.
-    pub fn start(record: File, root: &Path, trees: impl IntoIterator<Item = PathBuf>) -> Arc<Self> {
-        let followed = Arc::new(Self {
-            record,
-            root: root.to_owned(),
-            id: FolderId::of(root),
-            open: File::open(root).ok(),
-            trees: trees.into_iter().collect(),
-            known: Mutex::default(),
-        });
-        followed.look();
-        let weak = Arc::downgrade(&followed);
-        thread::spawn(move || {
-            let mut pause = PAUSE;
-            loop {
-                thread::sleep(pause);
-                let (began, Some(followed)) = (Instant::now(), weak.upgrade()) else {
-                    return;
-                };
-                followed.look();
-                pause = PAUSE.max(began.elapsed() * 100);
-            }
-        });
-        followed
-    }
-
-    /// Looks for new folders, and for those that were moved within the trees. Without room in the record, other sessions know the others.
-    pub fn look(&self) {
-        let mut known = self.known.lock().ignore_poison();
-        let mut new = list(&self.root, &self.trees);
-        new.retain(|(id, path)| known.get(id) != Some(path));
-        if new.is_empty() || known.len() > MAX_SEEN {
-            return;
-        }
-        let line = serde_json::to_vec(&new).unwrap_or_default();
-        let _ = (&self.record).write_all(&[b"\n", &*line].concat());
-        known.extend(new);
-    }
-
-    /// Returns the path of the root now. Returns `None` if it is gone, or not known.
-    pub fn root(&self) -> Option<PathBuf> {
-        let moved = self.open.as_ref().and_then(path_of);
-        let mut paths = [Some(self.root.clone()), moved].into_iter().flatten();
-        paths.find(|path| self.id.is_none_or(|id| id.is_at(path)))
-    }
-
-    /// Returns the folders that are not at their paths, with those that were removed.
-    pub fn moved(&self) -> Folders {
-        self.look();
-        moved(&self.known.lock().ignore_poison())
-    }
-}
-
-#[cfg(unix)]
-fn path_of(folder: &File) -> Option<PathBuf> {
-    let number = std::os::fd::AsRawFd::as_raw_fd(folder);
-    fs::read_link(format!("/proc/self/fd/{number}")).ok()
-}
-
-#[cfg(not(unix))]
-fn path_of(_folder: &File) -> Option<PathBuf> {
-    None
-}
-
-/// Returns the text of a record with these folders.
-///
-/// # Errors
-/// Returns an error if the record cannot be written as JSON.
-pub fn lines(record: &impl Serialize, folders: &Folders) -> io::Result<Vec<u8>> {
-    let folders = serde_json::to_vec(&Vec::from_iter(folders))?;
-    Ok([serde_json::to_vec(record)?, folders].join(&b'\n'))
-}
-
-/// Reads the record of a program, and its folders.
-///
-/// # Errors
-/// Returns an error if it cannot be read, or the first line has another form.
-pub fn read<T: DeserializeOwned>(mut file: impl io::Read) -> io::Result<(T, Folders)> {
-    let mut text = Vec::new();
-    file.read_to_end(&mut text)?;
-    let mut lines = text.split(|byte| *byte == b'\n');
-    let record = serde_json::from_slice(lines.next().unwrap_or_default())?;
-    // The last line may be incomplete.
-    let folders = lines.flat_map(|line| serde_json::from_slice::<Vec<_>>(line).unwrap_or_default());
-    Ok((record, folders.collect()))
 }
 
 /// Returns the folders that are not at their paths.
@@ -265,7 +157,7 @@ pub fn rebased(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the root and the folders of trees: repositories first, then those near the top.
-fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
+pub(crate) fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
     let root_id = FolderId::of(root).map(|id| (id, root.to_owned()));
     let mut all: Vec<_> = root_id.into_iter().collect();
     walk(trees, |id, path| all.push((id, path)));

@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Component, Path};
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, readlinkat,
@@ -14,7 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::protected::{Bytes, Former, Unlocked};
+use crate::protected::{Former, Unlocked};
 
 /// The room that a copy of an entry takes beside its content.
 const ENTRY: u64 = 4096;
@@ -259,35 +259,12 @@ fn entries(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Creates a folder and those above it, for the user alone.
-pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .mode(0o700)
-        .recursive(true)
-        .create(folder)
-}
-
-/// Writes a new file for the user alone.
-pub(super) fn create_file(path: &Path, content: &[u8]) -> io::Result<File> {
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(content)?;
-    Ok(file)
-}
-
-/// Returns the path of these bytes.
-pub(super) fn path_of(bytes: &Bytes) -> PathBuf {
-    OsStr::from_bytes(bytes.as_bytes()).into()
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::protected::Bytes;
 
     #[test]
     fn the_way_to_a_spot_has_no_links_and_stays_below_the_root() {

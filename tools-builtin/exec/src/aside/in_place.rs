@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,9 @@ use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
+use tools_store::private;
 
-use super::carry::{Spot, create_file};
+use super::carry::Spot;
 use super::{SetAside, entries};
 
 /// The folder below the root.
@@ -100,7 +101,7 @@ pub(super) fn tidy(root: &Path) {
     if above.is_ok_and(|above| unlinkat(above, FOLDER, AtFlags::REMOVEDIR) == Err(Errno::NOTEMPTY))
     {
         // Without room, a person sees it in the next commit.
-        let _ = create_file(&ignore, b"*\n");
+        let _ = private::create_file(&ignore).and_then(|mut file| file.write_all(b"*\n"));
     }
 }
 

@@ -1,23 +1,20 @@
 //! [`RunningRecord`]: what there was before a program, for a host that dies while it runs.
 
-mod later;
-
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use host::placed::{self, Folders, Followed, rebased};
+use host::placed::{self, FolderId, Folders, rebased};
+use host::running::{self, Followed, Program, ProgramRecord, Reach};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tools::ProtectedFile;
 use tools::policy::{SensitivePath, SensitivePaths};
+use tools_store::private;
 
-use super::carry::{create_file, create_folder, path_of};
-use super::{Aside, Origin, Outcome, entries, now};
+use super::{Aside, Origin, Outcome, entries};
 use crate::protected::{Bytes, Found, Judge, Look, Protected, Tree};
 
 /// The folder of the records.
@@ -29,21 +26,10 @@ const MAX_WAITING: usize = 64;
 /// A file with what there was before a program, and its folders, which is locked while its host lives. A drop leaves it: the look after
 /// the program was not made then, and the next session makes it.
 #[derive(Debug)]
-pub(crate) struct RunningRecord {
-    path: PathBuf,
-    pub(crate) followed: Arc<Followed>,
-}
+pub(crate) struct RunningRecord(Arc<Followed>);
 
-/// A record that another session reads.
-struct Left {
-    path: PathBuf,
-    /// The lock, if the program has ended.
-    _file: File,
-    is_over: bool,
-    before: Before,
-    /// The folders that are not at their paths.
-    moved: Folders,
-}
+/// A record that another session reads. The folders are those that are not at their paths.
+type Left = ProgramRecord<Before>;
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Before {
@@ -76,9 +62,8 @@ impl RunningRecord {
         before: &Protected,
         origin: &Origin,
     ) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         let folder = aside.folder().join(FOLDER);
-        create_folder(&folder)?;
+        private::create_folder(&folder)?;
         let built_in = SensitivePaths::default();
         let paths = look.judge.paths().paths();
         let own = paths.strip_prefix(built_in.paths()).unwrap_or(paths);
@@ -98,85 +83,59 @@ impl RunningRecord {
             from: placed::recently(),
             is_later: false,
         };
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}-{}-{count}", now(), process::id());
-        // Complete under its name, and locked: another session may read it at any time.
-        let unfinished = folder.join(format!("{name}.new"));
-        let _ = fs::remove_file(&unfinished);
-        let locked = create_file(&unfinished, &serde_json::to_vec(&record)?)?;
-        flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
-        let path = folder.join(format!("{name}.json"));
-        let trees = look.trees.iter().map(|tree| absolute(look.root, tree));
-        let followed = Followed::start(locked, look.root, trees);
-        fs::rename(&unfinished, &path)?;
-        Ok(Self { path, followed })
+        let file = running::new_file(&folder, "");
+        Ok(Self(Followed::start(&record, file, lock)?))
     }
 
-    /// Keeps a record for later of what the program may have moved away from those of roots below. Call it before the look.
+    /// Returns the path of the root now. Returns `None` if it is gone, or not known.
+    pub(crate) fn root(&self) -> Option<PathBuf> {
+        self.0.root()
+    }
+
+    /// Keeps a record of the folders that have changed while the program ran, for a look when all programs of roots below it have ended.
+    /// Call it after the program and before the look at its end.
     ///
     /// # Errors
     /// Returns an error if it cannot be written.
-    pub(crate) fn put_later(&self, aside: &Aside) -> io::Result<()> {
-        let records: Vec<_> = aside.records().collect();
-        let mut own = records.iter().filter(|left| left.path == self.path);
-        let running = Left::running(&records);
-        own.try_for_each(|left| left.put_later(&records, &running))
+    pub(crate) fn put_later(&self) -> io::Result<()> {
+        let all = self.0.file.parent().map(records).unwrap_or_default();
+        let mut own = all.iter().filter(|left| left.file == self.0.file);
+        own.try_for_each(|left| put_later(left, &all))
     }
 
     /// Removes the record after the look, or keeps it for the paths that are unfinished and the folders that are not at their paths.
     pub(crate) fn finish(self, unfinished: &[PathBuf]) {
-        self.followed.look();
-        if let Some(mut left) = Left::read(self.path.clone()) {
-            left.before.set_done(unfinished);
-            left.finish();
-        }
-    }
-}
-
-impl Left {
-    /// Reads a record. Returns `None` if it is none, or is not complete.
-    fn read(path: PathBuf) -> Option<Self> {
-        let is_record = path.extension().is_some_and(|is| is == "json");
-        let mut file = File::open(&path).ok().filter(|_| is_record)?;
-        let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        let (before, folders) = placed::read::<Before>(&mut file).ok()?;
-        // Those of a look that was made wait for one, also where they were moved back.
-        let is_done = before.is_done;
-        let moved = if is_done {
-            folders
-        } else {
-            placed::moved(&folders)
-        };
-        Some(Self {
-            path,
-            _file: file,
-            is_over,
-            before,
-            moved,
-        })
-    }
-
-    /// Removes the record, or keeps it for what is left to do. One that cannot be changed is looked at once more as it is.
-    fn finish(mut self) {
-        let (moved, new) = (&self.moved, self.path.with_extension("new"));
-        if self.before.is_done {
-            let is_in = |path: &Path| moved.values().any(|folder| path.starts_with(folder));
-            self.before.found.retain(|(path, _)| is_in(path.as_path()));
-        }
-        let is_kept = !self.before.is_done || !moved.is_empty();
-        let written = placed::lines(&self.before, moved).and_then(|text| create_file(&new, &text));
-        if !is_kept || written.and_then(|_| fs::rename(&new, &self.path)).is_err() {
-            let _ = fs::remove_file(if is_kept { &new } else { &self.path });
+        self.0.look();
+        for mut left in read([self.0.file.clone()]) {
+            left.program.set_done(unfinished);
+            finish(left);
         }
     }
 }
 
 impl Before {
+    /// Returns true if only parts are left to do.
+    fn was_looked_at(&self) -> bool {
+        self.is_done || !self.only.is_empty()
+    }
+
     /// Notes that the look was made, except for these paths.
     fn set_done(&mut self, unfinished: &[PathBuf]) {
         let paths = unfinished.iter();
         self.only = paths.map(|path| Bytes::from_path(path)).collect();
         self.is_done = unfinished.is_empty();
+    }
+}
+
+impl Program for Before {
+    fn reach(&self) -> Reach<'_> {
+        let root = self.root.as_path();
+        Reach {
+            root,
+            trees: self.trees.iter().map(|it| absolute(root, it)).collect(),
+            from: self.from,
+            is_later: self.is_later,
+        }
     }
 }
 
@@ -192,39 +151,46 @@ impl Aside {
         self.recover_with(root, false)
     }
 
+    /// Looks at the folders that were kept for later if the last program has ended that can write them. Blocks.
+    pub(crate) fn recover_later(&self, root: &Path) -> Vec<ProtectedFile> {
+        let is_new = |left: &Left| left.program.is_later && !left.program.was_looked_at();
+        let later = self.records().into_iter().filter(is_new);
+        later
+            .flat_map(|left| self.recover_one(left, root, false, &Folders::new()))
+            .collect()
+    }
+
     /// Does so where the root of an ended program is now.
     pub(crate) fn recover_moved(&self, root: &Path, record: RunningRecord) -> Vec<ProtectedFile> {
-        let place = record.followed.root();
+        let place = record.root();
         // The record is that of an ended program from now on.
         drop(record);
         place.map_or_else(|| vec![Outcome::gone(root)], |place| self.recover(&place))
     }
 
     fn recover_with(&self, root: &Path, at_start: bool) -> Vec<ProtectedFile> {
-        let mut records: Vec<_> = self.records().collect();
-        records.sort_by(|one, other| other.path.cmp(&one.path));
-        let is_waiting = |left: &&Left| left.is_over && left.before.is_done;
-        for left in records.iter().filter(is_waiting).skip(MAX_WAITING) {
-            let _ = fs::remove_file(&left.path);
-        }
+        let mut records = self.records();
+        records.sort_by(|one, other| other.file.cmp(&one.file));
+        let mut waiting = 0;
+        records.retain(|left| {
+            waiting += usize::from(left.program.is_done);
+            let is_kept = !left.program.is_done || waiting <= MAX_WAITING;
+            is_kept || fs::remove_file(&left.file).is_err()
+        });
         let searched = records.iter().filter(|_| at_start);
-        let moved = searched.flat_map(|left| left.moved.keys());
+        let moved = searched.flat_map(|left| left.folders.keys());
         let found = placed::find(root, &moved.copied().collect());
-        let running = Left::running(&records);
         // Those of which this fails stay as they are.
-        let is_put = |left: &Left| {
-            !left.is_over || left.before.is_done || left.put_later(&records, &running).is_ok()
+        let is_put = |it: &Left| {
+            it.is_alive || it.program.was_looked_at() || put_later(it, &records).is_ok()
         };
         let is_put: Vec<bool> = records.iter().map(is_put).collect();
         let due = records
             .into_iter()
             .zip(is_put)
             .filter(|(_, is_put)| *is_put);
-        let recover = |(left, _): (Left, _)| {
-            let is_over = left.is_over && !left.is_awaited(&running);
-            self.recover_one(Left { is_over, ..left }, root, at_start, &found)
-        };
-        due.flat_map(recover).collect()
+        due.flat_map(|(left, _)| self.recover_one(left, root, at_start, &found))
+            .collect()
     }
 
     fn recover_one(
@@ -234,12 +200,13 @@ impl Aside {
         at_start: bool,
         found: &Folders,
     ) -> Vec<ProtectedFile> {
-        let of = left.before.root.as_path().to_owned();
+        let of = left.program.root.as_path().to_owned();
         let is_here = |place: &Path| root.starts_with(place) || place.starts_with(root);
-        let is_moved = |left: &Left, folder: &Path| left.moved.values().any(|path| path == folder);
-        let is_due = !left.before.is_done && (left.is_over || at_start && is_here(&of));
+        let is_moved =
+            |left: &Left, folder: &Path| left.folders.values().any(|path| path == folder);
+        let is_due = !left.program.is_done && (!left.is_alive || at_start && is_here(&of));
         let own = (is_due && !is_moved(&left, &of)).then(|| (of.clone(), of.clone()));
-        let moved = left.moved.iter();
+        let moved = left.folders.iter();
         let moved = moved.filter_map(|(id, path)| {
             let is_back = || Some(path).filter(|path| id.is_at(path));
             Some((path.clone(), found.get(id).or_else(is_back)?.clone()))
@@ -255,45 +222,45 @@ impl Aside {
             }
             let is_below = !is_there && place.starts_with(root);
             let above = if is_below { root } else { &place };
-            let Some(outcome) = self.look_again(&left.before, &from, &place, above) else {
+            let Some(outcome) = self.look_again(&left.program, &from, &place, above) else {
                 // The record stays, and the next session looks again.
                 let unknown = Outcome::unknown().former.into_iter();
                 told.extend(unknown.filter(|_| is_here(&place)));
                 continue;
             };
             if from == of && (is_there || outcome.unfinished.is_empty()) {
-                left.before.set_done(&outcome.unfinished);
+                left.program.set_done(&outcome.unfinished);
             }
             if outcome.unfinished.is_empty() {
                 let is_with = |path: &Path| rebased(path, &from, &place);
-                left.moved
+                left.folders
                     .retain(|id, path| !is_with(path).is_some_and(|path| id.is_at(&path)));
             }
             told.extend(outcome.into_files());
         }
-        if left.is_over {
-            left.finish();
+        if !left.is_alive {
+            finish(left);
         }
         told
     }
 
-    fn records(&self) -> impl Iterator<Item = Left> + use<> {
-        entries(&self.folder().join(FOLDER)).filter_map(Left::read)
+    fn records(&self) -> Vec<Left> {
+        records(&self.folder().join(FOLDER))
     }
 
-    /// Returns what there was before each program that still runs in this workspace, and the folders that it may write.
-    pub(crate) fn running(&self, root: &Path) -> Vec<(BTreeMap<PathBuf, Found>, Vec<PathBuf>)> {
-        // The record of a program that has ended is not locked.
-        let records = self.records().filter(|left| !left.is_over);
-        let records = records.filter_map(|Left { before, .. }| {
-            let of = before.root.as_path();
-            let is_here = root.starts_with(of) || of.starts_with(root);
-            let folders = before.trees.iter().map(|tree| absolute(of, tree)).collect();
-            let found = before.found.into_iter();
-            let found = found.map(|(path, found)| (path_of(&path), found));
-            is_here.then(|| (found.collect(), folders))
-        });
-        records.collect()
+    /// Takes over what there was before each program that still runs in this workspace, or whose folders wait for those of roots below.
+    pub(crate) fn inherit(&self, root: &Path, before: &mut Protected) {
+        for Left {
+            program, is_alive, ..
+        } in self.records()
+        {
+            let of = program.reach();
+            if is_alive && (root.starts_with(of.root) || of.root.starts_with(root)) {
+                let found = program.found.iter().cloned();
+                let found = found.map(|(path, found)| (path.as_path().to_owned(), found));
+                before.inherit(&found.collect(), &of.trees);
+            }
+        }
     }
 
     /// Looks at a folder, wherever it lies now, from a root around it. Returns `None` if there is too much to look at.
@@ -323,7 +290,7 @@ impl Aside {
         let found = before.found.iter();
         let found = found.filter_map(|(path, found)| Some((there(path)?, found.clone())));
         let found: BTreeMap<PathBuf, Found> = found.collect();
-        let kept_out = |path: &Bytes| there(path).unwrap_or_else(|| path_of(path));
+        let kept_out = |path: &Bytes| there(path).unwrap_or_else(|| path.as_path().to_owned());
         let mut skipped: Vec<_> = before.skipped.iter().map(kept_out).collect();
         let mut look = Look {
             judge: &judge,
@@ -346,6 +313,70 @@ impl Aside {
         let now = look.find().ok()?;
         Some(self.set_aside(&look, &former, &now, &only, &before.origin))
     }
+}
+
+fn lock(file: &File) -> io::Result<()> {
+    Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
+}
+
+fn records(folder: &Path) -> Vec<Left> {
+    let is_record = |file: &PathBuf| file.extension().is_some_and(|is| is == "json");
+    let mut all: Vec<_> = read(entries(folder).filter(is_record)).collect();
+    Left::revive(&mut all);
+    all
+}
+
+/// Reads the records that are complete.
+fn read(files: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Left> {
+    let is_locked = |file: &File| Ok(lock(file).is_err());
+    files.into_iter().filter_map(move |file| {
+        let mut left = Left::read(file, is_locked).ok()?;
+        // Those of a look that was made wait for one, also where they were moved back.
+        if !left.program.is_done {
+            left.folders = placed::moved(&left.folders);
+        }
+        Some(left)
+    })
+}
+
+/// Removes the record, or keeps it for what is left to do. One that cannot be changed is looked at once more as it is.
+fn finish(mut left: Left) {
+    let (folders, new) = (&left.folders, left.file.with_extension("new"));
+    if left.program.is_done {
+        let is_in = |path: &Path| folders.values().any(|folder| path.starts_with(folder));
+        let found = &mut left.program.found;
+        found.retain(|(path, _)| is_in(path.as_path()));
+    }
+    let is_kept = !left.program.is_done || !folders.is_empty();
+    let text = running::lines(&left.program, folders);
+    let written = text.and_then(|text| private::replace(&left.file, &new, &text));
+    if !is_kept || written.is_err() {
+        let _ = fs::remove_file(if is_kept { &new } else { &left.file });
+    }
+}
+
+/// Keeps a record of the folders that have changed while a program ran, for a look when all programs of roots below it have ended.
+fn put_later(left: &Left, all: &[Left]) -> io::Result<()> {
+    let Some((folders, _)) = Left::find_later(all, &left.program) else {
+        return Ok(());
+    };
+    let tree = |folder: &PathBuf| Tree {
+        path: folder.to_string_lossy().into_owned(),
+        is_tree: true,
+    };
+    let mut later = Before {
+        trees: folders.iter().map(tree).collect(),
+        is_later: true,
+        ..left.program.clone()
+    };
+    let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
+    later.found.retain(|(path, _)| is_in(path.as_path()));
+    let places = folders.iter().map(PathBuf::as_path);
+    let places = places.chain([left.program.root.as_path()]);
+    let numbers = places.filter_map(|path| Some((FolderId::of(path)?, path.to_owned())));
+    let text = running::lines(&later, &numbers.collect())?;
+    let file = left.file.with_extension("later.json");
+    private::replace(&file, &file.with_extension("draft"), &text)
 }
 
 /// Returns the path of a tree.

@@ -87,13 +87,9 @@ impl Settled {
         }
     }
 
-    /// Adds what looks after other programs found, but not again what this one could not finish.
+    /// Adds what looks after other programs found.
     pub(crate) fn extend(&mut self, files: impl Iterator<Item = ProtectedFile>) {
-        for file in files {
-            if !self.outcome.former.contains(&file) {
-                self.outcome.former.push(file);
-            }
-        }
+        self.outcome.former.extend(files);
     }
 
     /// Returns the paths that could not be moved, or not be put back.

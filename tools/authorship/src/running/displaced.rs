@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host::placed::{self, FolderId, Folders};
 
-use super::{Running, RunningPrograms};
+use super::{Record, Running, RunningPrograms};
 
 /// The error of a call that must wait for the end of a running program.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if it must wait, or if the record of a running program cannot be read.
     pub(crate) fn check_start(&self, root: &Path) -> io::Result<()> {
-        self.refuse(|program| program.is_displaced_in(root))
+        self.refuse(|it| it.program.is_displaced_in(root, &it.folders))
     }
 
     /// Refuses a move of a folder that a running program may write to a place at which its end does not look.
@@ -33,13 +33,14 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error as [`check_start`](Self::check_start) does.
     pub(crate) fn check_move(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.refuse(|program| program.loses(from, to))
+        self.refuse(|it| it.program.loses(from, to, &it.folders))
     }
 
-    fn refuse(&self, is_it: impl Fn(&Running) -> bool) -> io::Result<()> {
+    fn refuse(&self, is_it: impl Fn(&Record) -> bool) -> io::Result<()> {
         let mut all = self.all()?.into_iter();
-        let found = all.find(|(_, program, is_alive)| *is_alive && is_it(program));
-        found.map_or(Ok(()), |(_, Running { root, process, .. }, _)| {
+        let found = all.find(|it| it.is_alive && is_it(it));
+        found.map_or(Ok(()), |it| {
+            let Running { root, process, .. } = it.program;
             Err(io::Error::other(OutOfSight { root, process }))
         })
     }
@@ -47,11 +48,11 @@ impl RunningPrograms {
 
 impl Running {
     /// Returns true if its root was moved from or to this root, or another folder to a place in this root at which its end does not look.
-    fn is_displaced_in(&self, root: &Path) -> bool {
+    fn is_displaced_in(&self, root: &Path, folders: &Folders) -> bool {
         let is_near = self.root.starts_with(root) || root.starts_with(&self.root);
         let is_seen = self.looks_at(root);
         let around = FolderId::around(root);
-        let mut folders = self.folders.clone();
+        let mut folders = folders.clone();
         // The others of a program far away would cost a search whenever it has removed one.
         folders
             .retain(|id, path| *path == self.root || !is_seen && (is_near || around.contains(id)));
@@ -64,8 +65,8 @@ impl Running {
     }
 
     /// Returns true if it may write a folder, and its end does not look at the place to which the folder is moved.
-    fn loses(&self, from: &Path, to: &Path) -> bool {
-        let moved = placed::moved(&self.folders);
+    fn loses(&self, from: &Path, to: &Path, folders: &Folders) -> bool {
+        let moved = placed::moved(folders);
         let is_around = |tree: &Path| from.starts_with(tree) || tree.starts_with(from);
         let may_write = self.trees().any(is_around)
             || FolderId::around(from)
@@ -77,13 +78,6 @@ impl Running {
     /// Returns true if the look at its end covers a path, while the root is where it was.
     fn looks_at(&self, path: &Path) -> bool {
         self.trees().any(|tree| path.starts_with(tree))
-    }
-
-    /// Returns true if its root was moved.
-    pub(super) fn is_gone(&self) -> bool {
-        self.folders
-            .iter()
-            .any(|(id, path)| *path == self.root && !id.is_at(path))
     }
 
     fn is_root_in(&self, moved: &Folders) -> bool {
