@@ -9,7 +9,7 @@ mod new;
 mod show;
 mod tokens;
 
-use host::{Command, Extension, inventory};
+use host::{Command, Extension, Parts, inventory};
 use tools::source;
 
 /// Families add to it what they can inspect.
@@ -21,6 +21,8 @@ const AUDIT: Command = Command {
 };
 
 inventory::submit! {
-    Extension::new("authoring", source!())
-        .with_commands(&[AUDIT, lint::LINT, lock::LOCK, new::NEW, show::SHOW])
+    Extension::new("authoring", source!(), Parts {
+        commands: &[AUDIT, lint::LINT, lock::LOCK, new::NEW, show::SHOW],
+        ..Parts::NONE
+    })
 }

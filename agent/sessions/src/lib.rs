@@ -14,16 +14,18 @@ mod summary;
 mod tasks;
 mod window;
 
-use host::{Extension, RetentionKeys, inventory};
+use host::{Extension, Parts, RetentionKeys, inventory};
 use tools::source;
 
 inventory::submit! {
-    Extension::new("sessions", source!())
-        .with_keys(|| vec![Box::new(RetentionKeys::default())])
-        .with_services(&[], |_, services| {
+    Extension::new("sessions", source!(), Parts {
+        keys: || vec![Box::new(RetentionKeys::default())],
+        services: |_, services| {
             services.insert(window::SHARED);
             Ok(())
-        })
-        .with_session_records(records::RECORDS)
-        .with_commands(&[command::SESSIONS, audit::AUDIT])
+        },
+        session_records: Some(records::RECORDS),
+        commands: &[command::SESSIONS, audit::AUDIT],
+        ..Parts::NONE
+    })
 }

@@ -7,17 +7,19 @@ mod exporter;
 mod open_spans;
 mod settings;
 
-use host::{Extension, Trace, inventory};
+use host::{Extension, Parts, Trace, inventory};
 use tools::source;
 
 use crate::export::Export;
 use crate::settings::TelemetryKeys;
 
 inventory::submit! {
-    Extension::new("telemetry", source!())
-        .with_keys(|| vec![Box::new(TelemetryKeys::default())])
-        .with_context(|settings, cx| {
+    Extension::new("telemetry", source!(), Parts {
+        keys: || vec![Box::new(TelemetryKeys::default())],
+        context: |settings, cx| {
             Ok(cx.with_recorded_content(settings.of::<TelemetryKeys>().content.value))
-        })
-        .with_trace(|settings| Some(Box::new(Export::start(settings)?) as Trace))
+        },
+        trace: |settings| Some(Box::new(Export::start(settings)?) as Trace),
+        ..Parts::NONE
+    })
 }

@@ -7,7 +7,7 @@ mod report;
 mod reserved_files;
 
 use host::settings::{Settings, SettingsError};
-use host::{Extension, folders, inventory, program};
+use host::{Extension, Parts, folders, inventory, program};
 use tools::{Host, Services, source};
 use tools_fs::Workspace;
 
@@ -15,14 +15,17 @@ use self::keys::SandboxKeys;
 use crate::{Sandbox, enter};
 
 inventory::submit! {
-    Extension::new("exec", source!())
-        .with_default_grants(&["program:read:**", "program:write:**"])
-        .with_keys(|| vec![Box::new(SandboxKeys::default())])
-        .with_start(enter)
-        .with_recovery(aside::recover)
-        .with_services(&["fs"], insert)
-        .with_context(prepare)
-        .with_report(|settings, _| Box::pin(async { Ok(report::report(settings)) }))
+    Extension::new("exec", source!(), Parts {
+        default_grants: &["program:read:**", "program:write:**"],
+        keys: || vec![Box::new(SandboxKeys::default())],
+        start: enter,
+        recovery: aside::recover,
+        after: &["fs"],
+        services: insert,
+        context: prepare,
+        report: Some(|settings, _| Box::pin(async { Ok(report::report(settings)) })),
+        ..Parts::NONE
+    })
 }
 
 /// Adds the sandbox of a session, with the toolchains of the user. One that the program adds itself stays.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use host::settings::{SensitivePlace, Settings, SettingsError};
-use host::{Extension, folders, inventory};
+use host::{Extension, Parts, folders, inventory};
 use tools::call::FileRoot;
 use tools::context::WorkspaceDomain;
 use tools::policy::{SensitivePath, Sensitivity};
@@ -14,12 +14,14 @@ use tools::{Host, Services, ToolContext, source};
 use crate::Workspace;
 
 inventory::submit! {
-    Extension::new("fs", source!())
-        .with_default_grants(&["fs:read:**"])
-        .with_services(&[], insert)
-        .with_context(|settings, cx| Ok(prepare(settings, cx)))
-        .with_section("workspace", |cx, _| Ok(section(cx)))
-        .with_open_file(|cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok())
+    Extension::new("fs", source!(), Parts {
+        default_grants: &["fs:read:**"],
+        services: insert,
+        context: |settings, cx| Ok(prepare(settings, cx)),
+        section: Some(("workspace", |cx, _| Ok(section(cx)))),
+        open_file: |cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok(),
+        ..Parts::NONE
+    })
 }
 
 /// The error for a root that cannot be the workspace.

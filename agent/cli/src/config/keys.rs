@@ -15,7 +15,7 @@ use host::settings::{
     INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file, filled,
     float, integer, key_source, printed, proxy_url, replaced, tables, text, url, variable,
 };
-use host::{Extension, declare_keys};
+use host::{Extension, Parts, declare_keys};
 use tools::{Approval, source};
 
 use self::disclosure::DisclosureKeys;
@@ -24,12 +24,16 @@ use super::model_price::ModelPrice;
 use super::parser::{choice, cost, degree, effort, glob};
 
 host::inventory::submit! {
-    Extension::new("program", source!()).with_default_grants(&DEFAULT_GRANTS).with_keys(|| {
-        vec![
-            Box::new(ProgramKeys::default()),
-            Box::new(RequestKeys::default()),
-            Box::new(DisclosureKeys::default()),
-        ]
+    Extension::new("program", source!(), Parts {
+        default_grants: &DEFAULT_GRANTS,
+        keys: || {
+            vec![
+                Box::new(ProgramKeys::default()),
+                Box::new(RequestKeys::default()),
+                Box::new(DisclosureKeys::default()),
+            ]
+        },
+        ..Parts::NONE
     })
 }
 

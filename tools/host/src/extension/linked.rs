@@ -27,7 +27,7 @@ pub struct ControlFolders(pub Vec<PathBuf>);
 pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> Vec<PathBuf> {
     let folders: Vec<_> = list()
         .into_iter()
-        .flat_map(|extension| (extension.control_folders)(settings, services))
+        .flat_map(|extension| (extension.parts.control_folders)(settings, services))
         .collect();
     services.insert(ControlFolders(folders.clone()));
     folders
@@ -37,7 +37,7 @@ pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> V
 pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
     list()
         .into_iter()
-        .flat_map(|extension| (extension.warnings)(cx, tool))
+        .flat_map(|extension| (extension.parts.warnings)(cx, tool))
         .collect()
 }
 
@@ -47,19 +47,21 @@ pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
 pub fn start() {
     inventory::iter::<Extension>
         .into_iter()
-        .for_each(|extension| (extension.start)());
+        .for_each(|extension| (extension.parts.start)());
 }
 
 /// Runs the last code of all linked families. Call it before the process ends.
 pub fn end() {
-    list().into_iter().for_each(|extension| (extension.end)());
+    list()
+        .into_iter()
+        .for_each(|extension| (extension.parts.end)());
 }
 
 /// Repairs the workspace after processes that died. Call it before a file of the workspace is read.
 pub fn recover(root: Option<&Path>) {
     list()
         .into_iter()
-        .for_each(|extension| (extension.recovery)(root));
+        .for_each(|extension| (extension.parts.recovery)(root));
 }
 
 /// Adds the services of all linked families for a session with these settings.
@@ -72,7 +74,7 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
         let is_ready = |extension: &&&Extension| {
             !waiting
                 .iter()
-                .any(|other| extension.after.contains(&other.name))
+                .any(|other| extension.parts.after.contains(&other.name))
         };
         // Families that wait for each other are taken in the order of their names.
         let ready: Vec<_> = match waiting.iter().filter(is_ready).copied().collect::<Vec<_>>() {
@@ -81,7 +83,7 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
         };
         ready
             .iter()
-            .try_for_each(|extension| (extension.services)(settings, services))?;
+            .try_for_each(|extension| (extension.parts.services)(settings, services))?;
         waiting.retain(|extension| !ready.iter().any(|ready| ready.name == extension.name));
     }
     Ok(())
@@ -92,16 +94,16 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
 /// # Errors
 /// Returns the first mistake in the settings.
 pub fn prepare_context(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
-    list()
-        .into_iter()
-        .try_fold(host, |host, extension| (extension.context)(settings, host))
+    list().into_iter().try_fold(host, |host, extension| {
+        (extension.parts.context)(settings, host)
+    })
 }
 
 /// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.
 pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
     list()
         .into_iter()
-        .find_map(|extension| (extension.open_file)(cx, path))
+        .find_map(|extension| (extension.parts.open_file)(cx, path))
 }
 
 /// Returns the settings with the grants and rules that follow from those of the linked families.
@@ -111,13 +113,15 @@ pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
 pub fn with_access(settings: Settings) -> Result<Settings, SettingsError> {
     list()
         .into_iter()
-        .try_fold(settings, |settings, extension| (extension.access)(settings))
+        .try_fold(settings, |settings, extension| {
+            (extension.parts.access)(settings)
+        })
 }
 
 /// Returns the settings with the files and places that all linked families protect.
 pub fn protect(settings: Settings) -> Settings {
     list().into_iter().fold(settings, |settings, extension| {
-        (extension.protection)(settings)
+        (extension.parts.protection)(settings)
     })
 }
 
@@ -129,7 +133,7 @@ pub fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
     list()
         .into_iter()
         .try_fold(Vec::new(), |mut all, extension| {
-            all.extend((extension.notices)(settings)?);
+            all.extend((extension.parts.notices)(settings)?);
             Ok(all)
         })
 }
@@ -138,14 +142,14 @@ pub fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
 pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
     list()
         .into_iter()
-        .find_map(|extension| (extension.clause_fault)(clause, settings))
+        .find_map(|extension| (extension.parts.clause_fault)(clause, settings))
 }
 
 /// Returns the tools of servers of the linked families. A program has one kind of servers.
 pub fn remote_tools() -> &'static dyn RemoteTools {
     list()
         .into_iter()
-        .find_map(|extension| extension.remote_tools)
+        .find_map(|extension| extension.parts.remote_tools)
         .unwrap_or(&NoServers)
 }
 
@@ -158,7 +162,10 @@ pub async fn reports(
     services: Option<&Services>,
 ) -> Result<Vec<FamilyReport>, SettingsError> {
     let mut reports = Vec::new();
-    for report in list().into_iter().filter_map(|extension| extension.report) {
+    for report in list()
+        .into_iter()
+        .filter_map(|extension| extension.parts.report)
+    {
         reports.push(report(settings, services).await?);
     }
     Ok(reports)
@@ -168,7 +175,7 @@ pub async fn reports(
 pub fn faults() -> Vec<Finding> {
     let of_families = list()
         .into_iter()
-        .flat_map(|extension| (extension.faults)());
+        .flat_map(|extension| (extension.parts.faults)());
     let own = Finding::of_linked::<Extension>();
     own.into_iter().chain(of_families).collect()
 }
@@ -180,7 +187,7 @@ pub fn sections(
 ) -> Vec<(&'static str, Result<String, String>)> {
     list()
         .into_iter()
-        .filter_map(|extension| extension.section)
+        .filter_map(|extension| extension.parts.section)
         .map(|(name, section)| (name, section(cx, has_tool)))
         .collect()
 }
@@ -189,20 +196,22 @@ pub fn sections(
 pub fn session_records() -> Option<SessionRecords> {
     list()
         .into_iter()
-        .find_map(|extension| extension.session_records)
+        .find_map(|extension| extension.parts.session_records)
 }
 
 /// Starts to export the spans of a session for all linked families that do. Drop the exports after the session.
 pub fn start_traces(settings: &Settings) -> Vec<Trace> {
     list()
         .into_iter()
-        .filter_map(|extension| (extension.trace)(settings))
+        .filter_map(|extension| (extension.parts.trace)(settings))
         .collect()
 }
 
 /// Returns the commands of all linked families, in the order of the families' names.
 pub fn commands() -> impl Iterator<Item = &'static Command> {
-    list().into_iter().flat_map(|extension| extension.commands)
+    list()
+        .into_iter()
+        .flat_map(|extension| extension.parts.commands)
 }
 
 /// Asks for the approvals of all linked families, for the command `trust`. Returns true if none is missing.
@@ -213,7 +222,7 @@ pub async fn approve(cx: &dyn CommandContext, digests: &[Digest]) -> Result<bool
     let mut is_approved = true;
     for approval in list()
         .into_iter()
-        .filter_map(|extension| extension.approval)
+        .filter_map(|extension| extension.parts.approval)
     {
         is_approved &= approval(cx, digests).await?;
     }
@@ -230,7 +239,7 @@ pub fn written_files(
     list()
         .into_iter()
         .try_fold(Vec::new(), |mut all, extension| {
-            all.extend((extension.written_files)(is_wanted)?);
+            all.extend((extension.parts.written_files)(is_wanted)?);
             Ok(all)
         })
 }

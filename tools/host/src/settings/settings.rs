@@ -333,7 +333,7 @@ impl Settings {
         let files_of = |values: &Values| {
             let of_families = families
                 .iter()
-                .flat_map(|extension| (extension.secret_files)(values));
+                .flat_map(|extension| (extension.parts.secret_files)(values));
             values
                 .files(FileUse::Secret)
                 .map(PathBuf::from)

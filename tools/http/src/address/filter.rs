@@ -43,18 +43,22 @@ impl AddressFilter {
 
     /// Checks a host that is an address. The resolver is not asked about it.
     pub(crate) fn check_literal(&self, url: &Url) -> Result<(), HttpError> {
-        let address = match url.host() {
-            Some(Host::Ipv4(address)) => IpAddr::V4(address),
-            Some(Host::Ipv6(address)) => IpAddr::V6(address),
-            Some(Host::Domain(_)) | None => return Ok(()),
-        };
-        if is_public(address) || self.names(url) {
-            return Ok(());
+        match literal(url) {
+            Some(address) if !is_public(address) && !self.names(url) => Err(HttpError::Address {
+                host: url.host_str().unwrap_or_default().to_owned(),
+                address,
+            }),
+            _ => Ok(()),
         }
-        Err(HttpError::Address {
-            host: url.host_str().unwrap_or_default().to_owned(),
-            address,
-        })
+    }
+}
+
+/// Returns the host of a URL if it is an address.
+pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(address) => Some(IpAddr::V4(address)),
+        Host::Ipv6(address) => Some(IpAddr::V6(address)),
+        Host::Domain(_) => None,
     }
 }
 

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 use tools::protocol::{HostPlace, InvalidTarget, Normaliser};
-use url::{Host, Url};
+use url::Url;
+
+use super::literal;
 
 /// Returns the entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts) for the host and the port of a URL, if the
 /// spelling says that the host is this machine or in a private network. Another name may be public: it is looked up, and must not lead
@@ -93,14 +95,9 @@ impl PrivateHost {
 
     /// Returns true if the entry names the host and the port of the URL.
     pub(crate) fn names(&self, url: &Url) -> bool {
-        let is_host = match (&self.host, url.host()) {
-            (Named::Name(name), Some(Host::Domain(host))) => name == host,
-            (Named::Addresses(block), Some(Host::Ipv4(address))) => {
-                block.contains(&IpAddr::V4(address))
-            }
-            (Named::Addresses(block), Some(Host::Ipv6(address))) => {
-                block.contains(&IpAddr::V6(address))
-            }
+        let is_host = match (&self.host, literal(url)) {
+            (Named::Name(name), None) => url.host_str() == Some(name),
+            (Named::Addresses(block), Some(address)) => block.contains(&address),
             _ => false,
         };
         is_host

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::{Request, Response};
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustls::server::Acceptor;
@@ -12,7 +13,7 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use super::Proxy;
-use super::answer::{self, Body};
+use super::answer::Body;
 use super::refused::Refusal;
 use super::tasks::Tasks;
 use crate::location;
@@ -46,7 +47,7 @@ pub(super) async fn open(
             });
         }
     });
-    Ok(answer::opened())
+    Ok(Response::new(Either::Right(Full::default())))
 }
 
 /// Carries bytes in both directions until both sides have ended.

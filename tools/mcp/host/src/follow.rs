@@ -45,7 +45,7 @@ impl Members {
         ];
         files
             .into_iter()
-            .chain(self.pins.lock().values().map(|pins| pins.path()))
+            .chain(self.pins.lock().values().map(|pins| &*pins.path))
             .map(state)
             .collect()
     }

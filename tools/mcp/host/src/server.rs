@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use host::settings::Settings;
 use host::{CommandError, program};
-use tools::{Grant, Host, ToolError, ToolErrorKind};
+use tools::{Grant, Host, ToolErrorKind};
 use tools_exec::Prepared;
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
 use tools_mcp::config::Transport;
@@ -33,7 +33,7 @@ pub(crate) fn import(
     settings: &Settings,
 ) -> Result<Import, McpError> {
     let name = server.name.clone();
-    let import = match resolved {
+    let mut import = match resolved {
         Resolved {
             transport: Transport::Stdio { args, mut env, .. },
             program: Some(program),
@@ -48,7 +48,9 @@ pub(crate) fn import(
                         .with_name(server.name.as_str())
                         .with_args(args)
                         .with_cwd(cwd)
-                        .with_check(move || check().map_err(|error| unavailable(&error))),
+                        .with_check(move || {
+                            check().map_err(|error| ToolErrorKind::unavailable(error).into())
+                        }),
                     |server, (name, value)| server.with_env(name, value),
                 ),
                 Some(clauses) => {
@@ -72,11 +74,11 @@ pub(crate) fn import(
         }
         resolved => Import::from_http(name, reached_by_url(inventory, server, resolved, settings)?),
     };
-    Ok(import
-        .with_shared_review(pins)
-        .with_call_timeout(server.entry.call_timeout)
-        .with_login_advice(login_advice(server))
-        .with_sampling(server.settings.sampling))
+    import.review = Some(pins);
+    import.call_timeout = server.entry.call_timeout;
+    import.login_advice = login_advice(server);
+    import.has_sampling = server.settings.sampling;
+    Ok(import)
 }
 
 /// Returns the next step if the server requires a login.
@@ -191,22 +193,21 @@ fn confined(
         async move {
             let (host, program, args, env, cwd) = &*start;
             let prepared = Arc::new(Prepared::new(host, program, args, env, cwd).await?);
-            let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.
-            let prepared = Arc::downgrade(&prepared);
-            Ok(launched.with_remarks(move || {
-                prepared
-                    .upgrade()
-                    .map(|prepared| prepared.remarks())
-                    .unwrap_or_default()
-            }))
+            let walls = Arc::downgrade(&prepared);
+            Ok(Launched {
+                launch: prepared.launch().clone(),
+                kept: prepared,
+                remarks: Some(Arc::new(move || {
+                    walls
+                        .upgrade()
+                        .map(|walls| walls.remarks())
+                        .unwrap_or_default()
+                })),
+            })
         }
     };
     StdioServer::from_launcher(server.name.as_str(), launcher)
-}
-
-fn unavailable(error: &McpError) -> ToolError {
-    ToolErrorKind::unavailable(error).into()
 }
 
 fn unusable(server: &Configured, error: impl std::fmt::Display) -> McpError {

@@ -63,16 +63,13 @@ pub(super) fn report(root: &Path) -> Result<FamilyReport, McpError> {
 }
 
 /// Returns remarks about the entry of a server and the effects that the user declared for its tools.
-pub(crate) fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
-    let ignored = ignored(server);
-    ignored
-        .into_iter()
-        .chain(pins.remarks().into_iter().map(|remark| remark.text))
-        .collect()
+fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
+    let effects = pins.remarks().into_iter().map(|remark| remark.text);
+    ignored(server).into_iter().chain(effects).collect()
 }
 
 /// Returns a remark about the fields of an entry that have no meaning, if there are any.
-fn ignored(server: &Configured) -> Option<String> {
+pub(crate) fn ignored(server: &Configured) -> Option<String> {
     let fields = server.entry.ignored.join(", ");
     (!fields.is_empty()).then(|| format!("its entry has fields without a meaning here: {fields}"))
 }

@@ -56,22 +56,4 @@ impl OAuthClient {
             _ => Value::Null,
         }
     }
-
-    /// Returns the registration with changed texts.
-    pub(super) fn map(
-        &self,
-        change: &mut dyn FnMut(String, &str) -> Result<String, Misplaced>,
-    ) -> Result<Self, Misplaced> {
-        let mut text = |name: &str, text: &Option<String>| {
-            text.as_ref()
-                .map(|text| change(format!("{FIELD}.{name}"), text))
-                .transpose()
-        };
-        Ok(Self {
-            id: text("clientId", &self.id)?,
-            secret: text("clientSecret", &self.secret)?,
-            document: text("clientMetadataUrl", &self.document)?,
-            callback_port: self.callback_port,
-        })
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tools::protocol::{Declared, InvalidClause};
 use tools::{Clause, Effects, Grant, Tool};
 
@@ -166,11 +166,6 @@ impl ServerSettings {
         self.variables.sort();
         self.variables.dedup();
         self
-    }
-
-    /// Writes the variables into an object. Other fields stay.
-    pub(super) fn write_variables(&self, settings: &mut Map<String, Value>) {
-        settings.insert("variables".to_owned(), json!(self.variables));
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rmcp::model;
 use serde_json::json;
 use tools::{SharedCatalog, ToolErrorKind};
-use tools_mcp::client::{Imported, Servers, Status};
+use tools_mcp::client::{Import, Imported, Servers, Status};
 use tools_mcp::config::{McpFile, ServerSettings};
 use tools_mcp::trust::{Pins, TrustError};
 
@@ -32,10 +32,9 @@ fn other(name: &str) -> model::Tool {
 fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Arc<Imported>) {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
-    let import = scripted
-        .import("s")
-        .with_shared_review(pins.clone())
-        .with_known(pins.known());
+    let mut import = scripted.import("s");
+    import.review = Some(pins.clone());
+    import.known = pins.known();
     let imported = servers.import(import).unwrap();
     (catalog, servers, imported)
 }

@@ -53,7 +53,7 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
         return Ok(Exit::Refused);
     }
     if is_of_project && server.settings != before {
-        let workspace = inventory.workspace().to_owned();
+        let workspace = inventory.workspace.clone();
         inventory
             .user
             .set_project_variables(&workspace, server.name.as_str(), &server.settings)?;

@@ -12,7 +12,7 @@ use tools_mcp::trust::Pins;
 use crate::error::McpError;
 use crate::inventory::{Configured, Inventory};
 use crate::server::import;
-use crate::standing::remarks;
+use crate::standing::ignored;
 
 /// The time in which a server has to be connected and its tools listed, whatever else it sends.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -78,17 +78,13 @@ pub(super) async fn connect(
         &settings,
     )?)?;
     let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;
-    let late = |_| {
-        let (name, advice) = (imported.name().clone(), "see whether it runs".to_owned());
-        ImportError::Timeout {
-            name,
-            limit: TIME_LIMIT,
-            advice,
-        }
-    };
-    let report = ready.map_err(late)??;
+    let report = ready.map_err(|_| ImportError::Timeout {
+        name: imported.name().clone(),
+        limit: TIME_LIMIT,
+        advice: "see whether it runs".to_owned(),
+    })??;
     // The notes of the list have the remarks about the effects.
-    let ignored = (!server.entry.ignored.is_empty()).then(|| remarks(server, &pins).swap_remove(0));
+    let ignored = ignored(server);
     let cut = report.cut.map(|cut| cut.to_string());
     let notes = ignored.iter().chain(&report.notes).chain(&cut);
     notes.for_each(|note| program::warn(&format!("MCP server {}: {note}", server.name)));

@@ -5,15 +5,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
-use tools::CancellationToken;
+use tools::{CancellationToken, Secret};
 use tools_http::server::{LOOPBACK, host_names};
-
-use crate::server::http::access::Bearer;
 
 /// The options of a server over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    pub(super) token: Option<Bearer>,
+    pub(super) token: Option<Secret>,
     pub(super) hosts: Vec<String>,
     origins: Vec<String>,
     pub(super) max_connections: usize,
@@ -60,7 +58,7 @@ impl HttpOptions {
                 length: token.len(),
             });
         }
-        self.token = Some(Bearer::new(token));
+        self.token = Some(Secret::new(&token));
         Ok(self)
     }
 
