@@ -43,11 +43,7 @@ pub(crate) fn run_options(
         Some(price) => options.price = Some(price.value.price()),
         None => {
             if let Some((key, limit)) = money_limit(settings) {
-                return Err(SettingsError::Value {
-                    origin: limit.origin.clone(),
-                    key: key.to_owned(),
-                    reason: needs_price(model),
-                });
+                return Err(SettingsError::value(&limit.origin, key, needs_price(model)));
             }
         }
     }

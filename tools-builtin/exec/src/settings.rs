@@ -34,7 +34,7 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
         return Ok(());
     }
     let keys: &SandboxKeys = settings.of();
-    let reserved = settings.reserved_folders().iter().cloned();
+    let reserved = settings.reserved.iter().cloned();
     let mut sandbox = Sandbox::new()
         .with_unconfined(keys.unconfined.value)
         .with_reserved(folders::own_folders().chain(reserved))

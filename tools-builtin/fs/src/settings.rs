@@ -63,7 +63,7 @@ fn prepare(settings: &Settings, host: Host) -> Host {
         .with_control_files(control)
         .with_control_name(folders::settings_name())
         .enter(host);
-    workspace.protect(host, settings.sensitive_places())
+    workspace.protect(host, &settings.sensitive)
 }
 
 fn section(cx: &ToolContext) -> String {

@@ -12,7 +12,7 @@ inventory::submit! {
     Extension::new("memory", source!(), Parts {
         default_grants: &["memory:read:project", "memory:read:user"],
         services: insert,
-        clause_fault: clause_fault,
+        clause_fault,
         report: Some(|_, _| Box::pin(async { Ok(report()) })),
         section: Some(("memories", section)),
         commands: &[MEMORY],

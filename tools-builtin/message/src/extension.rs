@@ -17,7 +17,7 @@ inventory::submit! {
         section: Some(("channels", |cx, _| Ok(channels::section(cx)))),
         access: channels::access,
         notices: |settings| Ok(channels::missing(settings)),
-        clause_fault: clause_fault,
+        clause_fault,
         report: Some(|settings, _| Box::pin(async { Ok(report(settings)) })),
         commands: &[LISTEN],
         faults: Finding::of_linked::<ChannelKind>,

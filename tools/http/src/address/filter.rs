@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use url::{Host, Url};
+use url::Url;
 
 use super::is_public;
-use super::private_host::PrivateHost;
+use super::private_host::{PrivateHost, literal};
 use crate::HttpError;
 
 /// Refuses addresses that are not public, except those of hosts that the options name.
@@ -50,15 +50,6 @@ impl AddressFilter {
             }),
             _ => Ok(()),
         }
-    }
-}
-
-/// Returns the host of a URL if it is an address.
-pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
-    match url.host()? {
-        Host::Ipv4(address) => Some(IpAddr::V4(address)),
-        Host::Ipv6(address) => Some(IpAddr::V6(address)),
-        Host::Domain(_) => None,
     }
 }
 

@@ -4,9 +4,7 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 use tools::protocol::{HostPlace, InvalidTarget, Normaliser};
-use url::Url;
-
-use super::literal;
+use url::{Host, Url};
 
 /// Returns the entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts) for the host and the port of a URL, if the
 /// spelling says that the host is this machine or in a private network. Another name may be public: it is looked up, and must not lead
@@ -17,6 +15,15 @@ pub fn private_host(url: &Url) -> Option<String> {
     let entry = format!("{host}:{port}");
     let is_near = HostPlace::from_host(host) != HostPlace::Elsewhere;
     (is_near && PrivateHost::parse(&entry).is_ok()).then_some(entry)
+}
+
+/// Returns the host of a URL if it is an address.
+pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(address) => Some(IpAddr::V4(address)),
+        Host::Ipv6(address) => Some(IpAddr::V6(address)),
+        Host::Domain(_) => None,
+    }
 }
 
 /// An entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts).

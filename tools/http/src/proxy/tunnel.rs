@@ -85,18 +85,17 @@ async fn hello(client: &mut (impl AsyncRead + Unpin), url: &Url) -> Result<Vec<u
                 return Err("it did not begin with a message of TLS".to_owned());
             };
             if let Some(accepted) = accepted {
-                check_name(accepted.client_hello().server_name(), url)?;
+                // Servers of many hosts choose by it.
+                let is_same = |name: &str| matches!(url.host(), Some(Host::Domain(host)) if host.eq_ignore_ascii_case(name));
+                if accepted
+                    .client_hello()
+                    .server_name()
+                    .is_some_and(|name| !is_same(name))
+                {
+                    return Err("its first message names another host".to_owned());
+                }
                 return Ok(hello);
             }
         }
-    }
-}
-
-/// Checks that the name in the first message, if it has one, is that of the tunnel. Servers of many hosts choose by it.
-fn check_name(name: Option<&str>, url: &Url) -> Result<(), String> {
-    let is_same = |name: &str| matches!(url.host(), Some(Host::Domain(host)) if host.eq_ignore_ascii_case(name));
-    match name {
-        Some(name) if !is_same(name) => Err("its first message names another host".to_owned()),
-        _ => Ok(()),
     }
 }

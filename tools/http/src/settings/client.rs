@@ -75,11 +75,8 @@ pub fn service_key(
         return Ok(Ok(None));
     };
     let Some(key) = key else {
-        return Err(SettingsError::Value {
-            origin: source.origin,
-            key: setting.to_owned(),
-            reason: format!("has no effect, because {service} takes no key; remove it"),
-        });
+        let reason = format!("has no effect, because {service} takes no key; remove it");
+        return Err(SettingsError::value(&source.origin, setting, reason));
     };
     let bound = bound_key(&source.value, (setting, &source), bind)?;
     if bound.is_none() && key.is_required {
@@ -169,15 +166,11 @@ pub fn limits(settings: &Settings) -> HttpLimits {
 
 fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
     let text = File::open(&file.value).and_then(|file| read_input(file, MAX_CERTIFICATES));
-    text.map(String::into_bytes)
-        .map_err(|error| SettingsError::Value {
-            origin: file.origin.clone(),
-            key: "http.ca_file".to_owned(),
-            reason: format!(
-                "{} cannot be read: {error}; name a readable file in PEM",
-                file.value.display()
-            ),
-        })
+    text.map(String::into_bytes).map_err(|error| {
+        let path = file.value.display();
+        let reason = format!("{path} cannot be read: {error}; name a readable file in PEM");
+        SettingsError::value(&file.origin, "http.ca_file", reason)
+    })
 }
 
 /// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.

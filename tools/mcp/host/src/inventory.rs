@@ -191,7 +191,7 @@ impl Inventory {
             .as_ref()
             .map(|program| (&program.executable, &*program.cwd))
             .unzip();
-        let subject = server_subject(
+        let mut subject = server_subject(
             &self.workspace,
             &server.name,
             &server.entry,
@@ -205,7 +205,9 @@ impl Inventory {
         if server.owner == FileOwner::User && written.is_null() {
             return Ok((Approval::Given, subject));
         }
-        let subject = subject.with_fact(WRITTEN, written);
+        if !written.is_null() {
+            subject.facts.insert(WRITTEN.to_owned(), written);
+        }
         Ok((self.approvals().find(&subject)?, subject))
     }
 
@@ -249,7 +251,7 @@ impl Inventory {
             let is_approved = || {
                 let approved = approvals.approved(&workspace, &name)?;
                 Ok::<_, McpError>(
-                    approved.is_some_and(|approved| approved.fact(WRITTEN) == Some(&now)),
+                    approved.is_some_and(|approved| approved.facts.get(WRITTEN) == Some(&now)),
                 )
             };
             if now == ready || is_approved()? {

@@ -147,7 +147,10 @@ fn reached_by_url(
     reached = reached.with_options(tools_http::settings::server_options(settings)?);
     for (name, value) in headers {
         let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str())
-            || is_expanded(server, &name);
+            || matches!(
+                &server.entry.transport,
+                Transport::Http { headers, .. } if headers.get(&name).is_some_and(|value| value.contains("${"))
+            );
         let with = if is_secret {
             reached.with_secret(&name, &value)
         } else {
@@ -156,16 +159,6 @@ fn reached_by_url(
         reached = with.map_err(|error| unusable(server, error))?;
     }
     Ok(reached)
-}
-
-/// Returns true if the file has a reference to a variable in the header.
-fn is_expanded(server: &Configured, name: &str) -> bool {
-    match &server.entry.transport {
-        Transport::Http { headers, .. } => {
-            headers.get(name).is_some_and(|value| value.contains("${"))
-        }
-        Transport::Stdio { .. } => false,
-    }
 }
 
 fn relative(root: &Path, cwd: &Path) -> String {

@@ -145,7 +145,15 @@ impl Registration {
             .map_err(RegisterError::Name)?;
         let digest = definition.digest();
         seen.present.insert(name.clone(), digest);
-        check_wire_names(&name, &mut seen.digested)?;
+        for grammar in GRAMMARS {
+            let wire = grammar.encode(&name);
+            if NameGrammar::is_digested(&wire) && !seen.digested.insert((grammar, wire.to_string()))
+            {
+                return Err(Refusal::WireName {
+                    wire: wire.into_owned(),
+                });
+            }
+        }
         match self.add(imported, &name, &definition, digest) {
             Ok(more) => notes.extend(more),
             Err(refusal) => {
@@ -310,20 +318,4 @@ impl Drop for Registration {
         let all = self.entries.values().chain(self.earlier.values());
         all.for_each(|registered| self.destination.unregister(&registered.entry));
     }
-}
-
-/// Checks that no other long name of the server has the same digest. Short names have forms of their own.
-fn check_wire_names(
-    name: &ToolName,
-    digested: &mut HashSet<(NameGrammar, String)>,
-) -> Result<(), Refusal> {
-    for grammar in GRAMMARS {
-        let wire = grammar.encode(name);
-        if NameGrammar::is_digested(&wire) && !digested.insert((grammar, wire.to_string())) {
-            return Err(Refusal::WireName {
-                wire: wire.into_owned(),
-            });
-        }
-    }
-    Ok(())
 }

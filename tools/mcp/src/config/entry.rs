@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::client::ServerName;
 use crate::config::error::{ConfigError, Fault};
@@ -67,15 +68,7 @@ fn timeout(value: &Value) -> Option<Duration> {
             Duration::try_from_secs_f64(seconds).ok()?
         }
         Value::String(text) => {
-            let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-            let number: u64 = digits.trim().parse().ok()?;
-            match &text[digits.len()..] {
-                "ms" => Duration::from_millis(number),
-                "s" => Duration::from_secs(number),
-                "m" | "min" => Duration::from_secs(number.saturating_mul(60)),
-                "h" => Duration::from_secs(number.saturating_mul(3600)),
-                _ => return None,
-            }
+            host::duration::parse(&text.replace(' ', "").replace("min", "m")).ok()?
         }
         _ => return None,
     };
@@ -83,7 +76,8 @@ fn timeout(value: &Value) -> Option<Duration> {
 }
 
 /// The way to reach a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Transport {
     /// A program that speaks over its standard streams.
     Stdio {
@@ -103,6 +97,7 @@ pub enum Transport {
         /// The headers of each request.
         headers: BTreeMap<String, String>,
         /// The registration of the program for logins.
+        #[serde(skip_serializing_if = "OAuthClient::is_empty")]
         oauth: OAuthClient,
     },
 }
@@ -256,34 +251,10 @@ impl Transport {
 
     /// Returns the fields of an entry with this transport, of which absent ones are null.
     pub(crate) fn to_fields(&self) -> Map<String, Value> {
-        let fields = match self {
-            Self::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => [
-                ("command", json!(command)),
-                ("args", json!(args)),
-                ("env", json!(env)),
-                ("cwd", json!(cwd)),
-            ]
-            .to_vec(),
-            Self::Http {
-                url,
-                headers,
-                oauth,
-            } => [
-                ("url", json!(url)),
-                ("headers", json!(headers)),
-                ("oauth", oauth.to_json()),
-            ]
-            .to_vec(),
-        };
-        let fields = fields.into_iter();
-        fields
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+        match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
     }
 }
 

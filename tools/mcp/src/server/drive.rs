@@ -8,11 +8,13 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use rmcp::RoleServer;
 use rmcp::model::{
-    ErrorData, InputRequests, InputRequiredResult, LoggingMessageNotificationParam, Task,
+    ErrorData, InputRequests, InputRequiredResult, LoggingLevel, LoggingMessageNotificationParam,
+    Task,
 };
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
+use crate::same_json::same_json;
 use crate::server::generation::Generation;
 use crate::server::handler::Handler;
 use crate::server::log_level::LogLevel;
@@ -164,8 +166,10 @@ impl Messages<'_> {
                     (Generation::Modern, None) => false,
                 };
                 if is_wanted {
-                    let mut notification =
-                        LoggingMessageNotificationParam::new(level.to_rmcp(), data);
+                    let mut notification = LoggingMessageNotificationParam::new(
+                        same_json(&level).unwrap_or(LoggingLevel::Emergency),
+                        data,
+                    );
                     notification.logger = logger;
                     let _ = peer.notify_logging_message(notification).await;
                 }

@@ -26,9 +26,4 @@ impl LogLevel {
     pub(super) fn from_rmcp(level: LoggingLevel) -> Self {
         same_json(&level).unwrap_or(Self::Emergency)
     }
-
-    /// Returns the level as `rmcp` has it.
-    pub(super) fn to_rmcp(self) -> LoggingLevel {
-        same_json(&self).unwrap_or(LoggingLevel::Emergency)
-    }
 }

@@ -16,7 +16,7 @@ use tools::{
     CancellationToken, Content, Grant, Host, Progress, ProgressSink, SharedCatalog, Tool,
     ToolContext, ToolErrorKind,
 };
-use tools_mcp::client::{Import, Servers};
+use tools_mcp::client::Servers;
 
 use crate::scripted::{BOTH, MODERN, Scripted, cx, defined, imported, tool};
 

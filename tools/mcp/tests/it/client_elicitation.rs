@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
-use tools_mcp::client::{Import, Sample, SampleRequest, Sampling};
+use tools_mcp::client::{Sample, SampleRequest, Sampling};
 
 use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, cx, imported, tool};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rmcp::model;
 use serde_json::json;
 use tools::{SharedCatalog, ToolErrorKind};
-use tools_mcp::client::{Import, Imported, Servers, Status};
+use tools_mcp::client::{Imported, Servers, Status};
 use tools_mcp::config::{McpFile, ServerSettings};
 use tools_mcp::trust::{Pins, TrustError};
 

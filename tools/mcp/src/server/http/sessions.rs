@@ -60,14 +60,6 @@ impl Sessions {
             .map(|(id, _)| id.clone())
     }
 
-    /// Notes that a session is used. The session is busy until the returned mark is dropped.
-    fn mark_used(&self, id: &SessionId) -> Option<Arc<()>> {
-        let mut uses = self.lock_uses();
-        let session = uses.get_mut(id)?;
-        (session.is_used, session.last) = (true, Instant::now());
-        Some(session.answers.clone())
-    }
-
     fn lock_uses(&self) -> MutexGuard<'_, HashMap<SessionId, Use>> {
         self.uses.lock().ignore_poison()
     }
@@ -115,7 +107,11 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        let busy = self.mark_used(id);
+        // The session is busy until the mark is dropped.
+        let busy = self.lock_uses().get_mut(id).map(|session| {
+            (session.is_used, session.last) = (true, Instant::now());
+            session.answers.clone()
+        });
         let answers = self.local.create_stream(id, message).await?;
         Ok(answers.inspect(move |_| {
             // The closure owns the mark.
