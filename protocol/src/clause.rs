@@ -196,7 +196,9 @@ impl Clause {
                     command
                         .plainer()
                         .iter()
-                        .filter_map(|value| target.with_command(value))
+                        .filter_map(|value| {
+                            Target::new(target.access(), target.scheme(), value).ok()
+                        })
                         .any(|it| self.matches(&it))
                 })
     }

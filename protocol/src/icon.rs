@@ -19,15 +19,3 @@ pub struct Icon {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme: Option<String>,
 }
-
-impl Icon {
-    /// Creates an icon from its address.
-    pub fn new(src: impl Into<String>) -> Self {
-        Self {
-            src: src.into(),
-            mime_type: None,
-            sizes: None,
-            theme: None,
-        }
-    }
-}

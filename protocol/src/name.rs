@@ -141,14 +141,6 @@ impl FromStr for ToolName {
     }
 }
 
-impl TryFrom<&str> for ToolName {
-    type Error = InvalidName;
-
-    fn try_from(name: &str) -> Result<Self, InvalidName> {
-        Self::new(name)
-    }
-}
-
 impl TryFrom<String> for ToolName {
     type Error = InvalidName;
 

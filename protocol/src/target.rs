@@ -122,11 +122,6 @@ impl Target {
             .flatten()
     }
 
-    /// Returns the target with another command, in its canonical text.
-    pub(crate) fn with_command(&self, value: &str) -> Option<Self> {
-        Self::new(self.access, &self.scheme, value).ok()
-    }
-
     /// Returns true if the target is a command with [words that are not known](Words::is_known) before it runs. It is always asked about.
     pub fn has_unknown_words(&self) -> bool {
         self.command().is_some_and(|command| !command.is_known())

@@ -240,7 +240,11 @@ impl Template {
             Kind::Null | Kind::Array | Kind::Object => {
                 return Err(TargetError::NotScalar {
                     field: field.to_owned(),
-                    found: described(value),
+                    found: match value.kind() {
+                        Kind::Null => "null",
+                        Kind::Array => "a list",
+                        _ => "an object",
+                    },
                 });
             }
             _ => canonical_json(value),
@@ -332,14 +336,5 @@ impl fmt::Display for Template {
             }
         }
         Ok(())
-    }
-}
-
-fn described(value: Node<'_>) -> &'static str {
-    match value.kind() {
-        Kind::Null => "null",
-        Kind::Array => "a list",
-        Kind::Object => "an object",
-        _ => "a single value",
     }
 }

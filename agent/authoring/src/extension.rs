@@ -1,13 +1,15 @@
 //! The commands for authors: how the family joins a program.
 
-use host::{Command, Extension, inventory};
+use host::{Command, Extension, Parts, inventory};
 use tools::source;
 
 use crate::{ceiling, lint, lock, new, show};
 
 inventory::submit! {
-    Extension::new("authoring", source!())
-        .with_commands(&[AUDIT, lint::LINT, lock::LOCK, new::NEW, show::SHOW])
+    Extension::new("authoring", source!(), Parts {
+        commands: &[AUDIT, lint::LINT, lock::LOCK, new::NEW, show::SHOW],
+        ..Parts::NONE
+    })
 }
 
 /// Families add to it what they can inspect.

@@ -44,11 +44,7 @@ pub(crate) fn run_options(
     if let Some((key, limit)) = money_limit(settings)
         && options.price.or(provider.price).is_none()
     {
-        return Err(SettingsError::Value {
-            origin: limit.origin.clone(),
-            key: key.to_owned(),
-            reason: needs_price(model),
-        });
+        return Err(SettingsError::value(&limit.origin, key, needs_price(model)));
     }
     Ok(options)
 }

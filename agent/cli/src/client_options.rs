@@ -47,7 +47,8 @@ impl ClientOptions {
         let mut flags = self.select.values()?;
         flags.merge(self.questions.values()?);
         let hidden = journal.files().into_iter().chain(request.hidden);
-        let settings = self.host.settings(flags)?.with_hidden_files(hidden);
+        let mut settings = self.host.settings(flags)?;
+        settings.hidden.extend(hidden);
         let grants = request.grants.into_iter().map(Setting::from_default);
         let settings = grants.fold(settings, Settings::with_default_grant);
         let workspace = self.host.root.workspace()?;

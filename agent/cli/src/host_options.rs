@@ -75,14 +75,8 @@ impl HostOptions {
             let origin = Origin::Flag("allow in mcp.json");
             let rule = Rule::for_target(Verdict::Allow, clause.clone().with_origin("mcp.json"));
             (
-                Setting {
-                    value: clause,
-                    origin: origin.clone(),
-                },
-                Setting {
-                    value: rule,
-                    origin,
-                },
+                Setting::new(clause, origin.clone()),
+                Setting::new(rule, origin),
             )
         };
         let (grants, rules): (Vec<_>, Vec<_>) = allowed.into_iter().map(allow).unzip();

@@ -20,9 +20,10 @@ pub(crate) fn read(root: &Path, cx: &ToolContext) -> Option<Content> {
     let mut bytes = Vec::new();
     // A text of UTF-16 has half of its bytes, or more.
     file.take(2 * MAX_BYTES + 4).read_to_end(&mut bytes).ok()?;
-    let content = Content::new("instructions", &root.join(FILE), &bytes);
+    let mut content = Content::new("instructions", &root.join(FILE), &bytes);
     let effect = "every session here sends it to the model; once you approve it, it no longer counts as text of strangers";
-    (!content.text().trim().is_empty()).then(|| content.with_effects(vec![effect.to_owned()]))
+    content.effects.push(effect.to_owned());
+    (!content.text.trim().is_empty()).then_some(content)
 }
 
 /// Reads the instructions of a root, which has no links, for a person.
@@ -36,7 +37,7 @@ pub(crate) fn of_root(root: &Path) -> Option<Content> {
 
 /// Returns the instructions below a notice that they are advice only, because anyone with write access may have written them.
 pub(crate) fn section(instructions: &Content) -> String {
-    with_notice(instructions.text())
+    with_notice(&instructions.text)
 }
 
 fn with_notice(text: &str) -> String {

@@ -209,13 +209,8 @@ impl JournalOptions {
 /// Returns the error for arguments to be recorded in a session that is not recorded.
 fn not_recorded(record: &Setting<bool>) -> SettingsError {
     let reason =
-        "is false, so --journal-arguments records nothing; add --journal FILE, or drop the flag"
-            .to_owned();
-    SettingsError::Value {
-        origin: record.origin.clone(),
-        key: "sessions.record".to_owned(),
-        reason,
-    }
+        "is false, so --journal-arguments records nothing; add --journal FILE, or drop the flag";
+    SettingsError::value(&record.origin, "sessions.record", reason)
 }
 
 /// Returns the error of a program that keeps no records.

@@ -98,7 +98,7 @@ impl ForeignKey {
         };
         let (_, url) = chosen
             .into_iter()
-            .chain(settings.replaced())
+            .chain(&settings.replaced)
             .filter_map(keyed_service)
             .find(belongs_elsewhere)?;
         Some(Self {

@@ -58,10 +58,8 @@ impl RootOption {
     /// asks: those of the settings and of git's, of MCP servers, and the skills of the user.
     pub(crate) fn host(&self, reads_project: bool, settings: &Settings) -> Result<Host, Error> {
         let workspace = PathBuf::from(self.workspace()?);
-        let settings = settings
-            .clone()
-            .with_root(workspace.clone())
-            .with_project_files(reads_project);
+        let mut settings = settings.clone().with_root(workspace.clone());
+        settings.ignores_project = !reads_project;
         let services = self.services_of_calls(&settings)?;
         let of_families = control_files(&services, &workspace);
         // Those of the files, also if this session has no server: another one has.
@@ -83,7 +81,8 @@ impl RootOption {
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
         let control = host::insert_control_folders(settings, &mut services);
-        let settings = settings.clone().with_reserved_folders(control);
+        let mut settings = settings.clone();
+        settings.reserved.extend(control);
         host::insert_services(&settings, &mut services)?;
         Ok(services)
     }

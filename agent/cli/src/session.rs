@@ -202,6 +202,7 @@ impl SessionOptions {
         // The new session of a command keeps to its grant too, because another one may resume it.
         let own = recording.as_ref().filter(|_| !has_asker);
         let own = own.map(|_| session.context().grant());
+        let of_job = settings.job.as_ref().map(|(grant, _)| grant);
         let runner = PromptRunner {
             driver,
             provider: name,
@@ -209,7 +210,7 @@ impl SessionOptions {
             format,
             console,
             how_to_grant,
-            first_grant: settings.job_grant().or(of_start).or(own).cloned(),
+            first_grant: of_job.or(of_start).or(own).cloned(),
             todays_grant: settings.grant(),
             resume: session
                 .context()
@@ -360,10 +361,9 @@ impl SessionOptions {
 
     /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.
     fn settings_with(&self, flags: Values) -> Result<Settings, Error> {
-        let settings = self.agent.host.settings(flags)?;
-        Ok(settings
-            .with_hidden_files(self.journal.files())
-            .with_control_files(self.agent.script.clone()))
+        let mut settings = self.agent.host.settings(flags)?;
+        settings.hidden.extend(self.journal.files());
+        Ok(settings.with_control_files(self.agent.script.clone()))
     }
 
     /// Returns the settings of the command line.

@@ -1,7 +1,7 @@
 //! [`SessionError`]: a recorded session cannot be found or used.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host::{CommandError, Exit, program};
 use tools::journal::{JournalError, SessionStart};
@@ -85,6 +85,14 @@ pub(crate) enum SessionError {
 }
 
 impl SessionError {
+    /// Returns the conversion of the error of a folder.
+    pub(crate) fn folder(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        |source| Self::Folder {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     /// Returns an error if the session runs a job.
     pub(crate) fn check_no_job(name: &str, start: &SessionStart) -> Result<(), Self> {
         start.job.map_or(Ok(()), |job| {

@@ -35,10 +35,7 @@ impl SessionFolder {
 
     /// Creates a session and locks it. The folder is created if it is missing, and only the user can read it.
     pub(crate) fn create(&self) -> Result<LockedSession, SessionError> {
-        let unusable = |source| SessionError::Folder {
-            path: self.path.clone(),
-            source,
-        };
+        let unusable = SessionError::folder(&self.path);
         self.prepare().map_err(unusable)?;
         let mut id = SessionId::now();
         loop {
@@ -89,10 +86,7 @@ impl SessionFolder {
         };
         match list() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            listed => listed.map_err(|source| SessionError::Folder {
-                path: self.path.clone(),
-                source,
-            }),
+            listed => listed.map_err(SessionError::folder(&self.path)),
         }
     }
 
@@ -188,10 +182,9 @@ impl SessionFolder {
     /// Returns an error if other users have access to an existing folder.
     fn check(&self) -> Result<(), SessionError> {
         match private::check_folder(&self.path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(SessionError::Folder {
-                path: self.path.clone(),
-                source,
-            }),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(SessionError::folder(&self.path)(source))
+            }
             _ => Ok(()),
         }
     }

@@ -54,10 +54,7 @@ impl LockedSession {
     /// Locks an existing session.
     pub(crate) fn lock(folder: &Path, id: SessionId) -> Result<Self, SessionError> {
         let path = folder.join(id.file(LOCK));
-        let unusable = |source| SessionError::Folder {
-            path: path.clone(),
-            source,
-        };
+        let unusable = SessionError::folder(&path);
         let mut waited = Duration::ZERO;
         let lock = loop {
             let lock = private::open_or_create(&path).map_err(unusable)?;

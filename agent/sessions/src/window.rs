@@ -43,10 +43,7 @@ impl SharedWindows {
     /// Opens the counters. The state folder is created if it is missing.
     fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
-        private::prepare_folder(&folder).map_err(|source| SessionError::Folder {
-            path: folder.clone(),
-            source,
-        })?;
+        private::prepare_folder(&folder).map_err(SessionError::folder(&folder))?;
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
         let windows = [
             Window {

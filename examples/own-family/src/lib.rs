@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use host::settings::{Key, Setting, Settings, SettingsError, declare_keys, filled, integer, items};
-use host::{Argument, Command, Exit, Extension, FamilyReport, inventory};
+use host::{Argument, Command, Exit, Extension, FamilyReport, Parts, inventory};
 use tools::{IgnorePoison as _, Services, ToolContext, ToolError, source, tool};
 
 inventory::submit! {
-    Extension::new("garden", source!())
-        .with_keys(|| vec![Box::new(GardenKeys::default())])
-        .with_services(&[], insert_garden)
-        .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
-        .with_commands(&[GARDEN])
+    Extension::new("garden", source!(), Parts {
+        keys: || vec![Box::new(GardenKeys::default())],
+        services: insert_garden,
+        report: Some(|settings, _| Box::pin(async { Ok(report(settings)) })),
+        commands: &[GARDEN],
+        ..Parts::NONE
+    })
 }
 
 declare_keys! {

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use host::{Extension, inventory};
+use host::{Extension, Parts, inventory};
 use tools::source;
 
 inventory::submit! {
-    Extension::new("authorship", source!())
+    Extension::new("authorship", source!(), Parts::NONE)
 }
 
 fn main() -> ExitCode {

@@ -38,10 +38,11 @@ impl Declared {
                 .map(values)
                 .collect::<Result<Vec<_>, _>>()?;
             // One target of two addresses would match a clause for the last one.
-            is_unbounded |= fields
-                .iter()
-                .flatten()
-                .any(|value| value.as_str().is_some_and(has_several));
+            is_unbounded |= fields.iter().flatten().any(|value| {
+                value
+                    .as_str()
+                    .is_some_and(|text| text.matches(AT).count() > 1)
+            });
             if fields.iter().any(Vec::is_empty) {
                 is_unbounded |= !fields.iter().all(Vec::is_empty);
                 continue;
@@ -244,11 +245,6 @@ fn is_address(text: &str, name: &str) -> bool {
         || is_path(text)
         || text.split([',', ';']).any(is_mail)
         || is_phone(text)
-}
-
-/// Returns true if a text has more than one address.
-fn has_several(text: &str) -> bool {
-    text.matches(AT).count() > 1
 }
 
 fn is_url(text: &str) -> bool {

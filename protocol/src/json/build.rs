@@ -8,7 +8,7 @@ use super::{InvalidJson, MAX_DEPTH};
 
 pub(super) struct TreeBuilder<'t> {
     text: &'t str,
-    tree: Tree,
+    pub(super) tree: Tree,
     depth: usize,
 }
 
@@ -24,16 +24,6 @@ impl<'t> TreeBuilder<'t> {
             tree,
             depth: 0,
         }
-    }
-
-    /// Returns the tree without its text.
-    pub(super) fn finish(self) -> Tree {
-        self.tree
-    }
-
-    /// Returns the index of the next mark.
-    pub(super) fn next_place(&self) -> usize {
-        self.tree.marks.len()
     }
 
     /// Returns the string at an index.

@@ -4,7 +4,7 @@
 //! - No number silently changes its value: an integer beyond 64 bits, or a number beyond the range of `f32`, is an error for
 //!   types that cannot hold it.
 
-use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Error;
 
 use super::access::Variant;
@@ -274,14 +274,5 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
     #[inline]
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_unit()
-    }
-}
-
-impl<'de> IntoDeserializer<'de, Error> for NodeDeserializer<'de> {
-    type Deserializer = Self;
-
-    #[inline]
-    fn into_deserializer(self) -> Self {
-        self
     }
 }

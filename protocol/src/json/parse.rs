@@ -20,7 +20,7 @@ pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
     };
     match parser.whole() {
         Ok(()) => {
-            let mut tree = parser.builder.finish();
+            let mut tree = parser.builder.tree;
             tree.text = text;
             Ok(tree)
         }
@@ -76,7 +76,7 @@ impl Parser<'_> {
                 if self.peek(at) != b'"' {
                     return Err(syntax());
                 }
-                let key = self.builder.next_place();
+                let key = self.builder.tree.marks.len();
                 let (end, has_escapes) = self.string(at)?;
                 if let Some((own, earlier)) =
                     hashes.get_mut(..=len).and_then(<[u32]>::split_last_mut)

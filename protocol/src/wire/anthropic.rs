@@ -111,15 +111,9 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
 
 fn content_block(piece: &Piece) -> Value {
     match piece {
-        Piece::Text(text) => text_block(text),
-        Piece::Image(image) => image_block(image),
+        Piece::Text(text) => json!({"type": "text", "text": text}),
+        Piece::Image(Image { media_type, data }) => {
+            json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
+        }
     }
-}
-
-fn text_block(text: &str) -> Value {
-    json!({"type": "text", "text": text})
-}
-
-fn image_block(Image { media_type, data }: &Image) -> Value {
-    json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
 }

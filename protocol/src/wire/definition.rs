@@ -91,11 +91,11 @@ impl WireTool {
                     .clone()
             })
             .collect();
-        let description = if !format.takes_examples() {
-            described(&tool.description, &examples)
-        } else {
-            tool.description.clone()
-        };
+        let mut description = tool.description.clone();
+        if !format.takes_examples() && !examples.is_empty() {
+            let lines: Vec<_> = examples.iter().map(canonical_json).collect();
+            description += &format!("\n\nExamples of arguments:\n{}", lines.join("\n"));
+        }
         let parts = Parts {
             tool,
             name: &name,
@@ -120,18 +120,6 @@ impl WireTool {
     pub fn value(&self) -> Value {
         value_of(&self.fields, &self.parameters)
     }
-}
-
-/// Returns a description that ends with examples.
-fn described(description: &str, examples: &[Value]) -> String {
-    if examples.is_empty() {
-        return description.to_owned();
-    }
-    let lines: Vec<_> = examples.iter().map(canonical_json).collect();
-    format!(
-        "{description}\n\nExamples of arguments:\n{}",
-        lines.join("\n")
-    )
 }
 
 fn text_of(fields: &Fields, parameters: &Value) -> String {

@@ -1,6 +1,6 @@
 //! [`StrictLimits`]: the strict tools that a service takes in one request.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::schema::keyword::for_each;
 use super::{Format, WireTool};
@@ -73,13 +73,11 @@ impl Used {
             self.unions += properties
                 .values()
                 .filter_map(Value::as_object)
-                .filter(|it| is_union(it))
+                .filter(|it| {
+                    it.contains_key("anyOf") || it.get("type").is_some_and(Value::is_array)
+                })
                 .count();
         }
         for_each(keywords, |_, schema| self.add(schema));
     }
-}
-
-fn is_union(keywords: &Map<String, Value>) -> bool {
-    keywords.contains_key("anyOf") || keywords.get("type").is_some_and(Value::is_array)
 }

@@ -15,12 +15,7 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         }
         is_separator = word == "-F";
         if !word.starts_with("-F") && !is_filter(word) {
-            found.push(Special {
-                index,
-                length: usize::MAX,
-                effect: Effect::Runs,
-                command,
-            });
+            found.push(Special::whole(index, Effect::Runs, command));
         }
     }
 }

@@ -13,6 +13,8 @@ pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<
         Some(Word::Known(first)) => first,
         _ => "",
     };
+    const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
+        --replace-all";
     const READS: &str = "-l --list --get --get-all --get-regexp --get-urlmatch get list";
     let is_key = args.len() == 1 && first.contains('.') && !first.starts_with('-');
     if is_key || has_word(READS, first) {
@@ -20,7 +22,7 @@ pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<
     }
     for (index, word) in words.iter().enumerate().skip(command.1) {
         let Word::Known(word) = word else { continue };
-        if index > command.1 && is_harmless(word) {
+        if index > command.1 && has_word(HARMLESS, word) {
             continue;
         }
         found.push(Special {
@@ -36,24 +38,12 @@ pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<
     }
 }
 
-/// Returns true for options that say which file of git's own is meant, or how a value is read.
-fn is_harmless(word: &str) -> bool {
-    const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
-        --replace-all";
-    has_word(HARMLESS, word)
-}
-
 /// Adds the subcommand of `npm config` or `npm pkg`, unless it only reads: settings such as `script-shell` and the scripts of a package are programs.
 pub(super) fn read_npm(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
     let next = words.get(command.1 + 1);
     let only_reads =
         matches!(next, Some(Word::Known(word)) if ["get", "list", "ls"].contains(&&**word));
     if !only_reads {
-        found.push(Special {
-            index: command.1,
-            length: usize::MAX,
-            effect: Effect::Loads,
-            command,
-        });
+        found.push(Special::whole(command.1, Effect::Loads, command));
     }
 }

@@ -155,12 +155,7 @@ fn unspelled(pattern: &[PatternWord], words: &[Word]) -> Option<Special> {
     if pattern[first..].iter().any(|part| !is_wild(part))
         && let Some(index) = wrapped(words).filter(|index| !is_literal(*index))
     {
-        found.push(Special {
-            index,
-            length: usize::MAX,
-            effect: Effect::Runs,
-            command: (0, 0),
-        });
+        found.push(Special::whole(index, Effect::Runs, (0, 0)));
     }
     if found.is_empty() || is_spelled(pattern, words, &found) {
         return None;

@@ -29,6 +29,18 @@ pub(crate) struct Special {
     pub(crate) command: (usize, usize),
 }
 
+impl Special {
+    /// Creates a special word that has to be spelled as a whole.
+    pub(super) fn whole(index: usize, effect: Effect, command: (usize, usize)) -> Self {
+        Self {
+            index,
+            length: usize::MAX,
+            effect,
+            command,
+        }
+    }
+}
+
 /// Returns the name of a program, without its folder.
 pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or_default()
@@ -81,12 +93,7 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
     }
     let is_digest = |word: &Word| matches!(word, Word::Digest(_));
     if !is_plain && let Some(index) = words.iter().position(is_digest) {
-        found.push(Special {
-            index,
-            length: usize::MAX,
-            effect: Effect::Hidden,
-            command: (0, 0),
-        });
+        found.push(Special::whole(index, Effect::Hidden, (0, 0)));
     }
     found
 }
@@ -216,12 +223,7 @@ fn find(
         );
     }
     if let Some(&index) = candidates.last().filter(|_| row.is_strict && !is_known) {
-        found.push(Special {
-            index,
-            length: usize::MAX,
-            effect: Effect::Runs,
-            command,
-        });
+        found.push(Special::whole(index, Effect::Runs, command));
         find(&table::OTHERS, words, (command.0, index), by_name, found);
     }
     if let Some(most) = row.operands {
@@ -274,12 +276,7 @@ fn find_operands(
         count += 1;
         // `-` is the standard output.
         if count > most && word != "-" {
-            found.push(Special {
-                index,
-                length: usize::MAX,
-                effect: Effect::Writes,
-                command,
-            });
+            found.push(Special::whole(index, Effect::Writes, command));
         }
     }
 }

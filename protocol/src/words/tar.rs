@@ -18,11 +18,6 @@ pub(super) fn read_letters(words: &[Word], command: (usize, usize), found: &mut 
         .chars()
         .filter_map(|letter| row.effect(&format!("-{letter}")));
     if let Some((effect, _)) = effects.min_by_key(|(effect, _)| *effect as u8) {
-        found.push(Special {
-            index,
-            length: usize::MAX,
-            effect,
-            command,
-        });
+        found.push(Special::whole(index, effect, command));
     }
 }

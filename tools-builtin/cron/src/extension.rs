@@ -1,7 +1,7 @@
 //! The jobs of the user, and the line on them: how the family joins a program.
 
 use host::settings::{Settings, SettingsError};
-use host::{Extension, FamilyReport, folders, inventory, program};
+use host::{Extension, FamilyReport, Parts, folders, inventory, program};
 use jiff::tz::TimeZone;
 use tools::{Services, source};
 
@@ -11,10 +11,12 @@ use crate::{CronError, Jobs};
 const FILE: &str = "cron.sqlite";
 
 inventory::submit! {
-    Extension::new("cron", source!())
-        .with_services(&[], insert)
-        .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
-        .with_commands(&[crate::command::CRON])
+    Extension::new("cron", source!(), Parts {
+        services: insert,
+        report: Some(|settings, _| Box::pin(async { Ok(report(settings)) })),
+        commands: &[crate::command::CRON],
+        ..Parts::NONE
+    })
 }
 
 impl Jobs {

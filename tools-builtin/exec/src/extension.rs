@@ -7,7 +7,7 @@ mod report;
 mod reserved_files;
 
 use host::settings::{Settings, SettingsError};
-use host::{Extension, folders, inventory, program};
+use host::{Extension, Parts, folders, inventory, program};
 use tools::{Host, Services, source};
 use tools_fs::Workspace;
 
@@ -15,14 +15,17 @@ use self::keys::SandboxKeys;
 use crate::{Sandbox, enter};
 
 inventory::submit! {
-    Extension::new("exec", source!())
-        .with_default_grants(&["program:read:**", "program:write:**"])
-        .with_keys(|| vec![Box::new(SandboxKeys::default())])
-        .with_start(enter)
-        .with_recovery(aside::recover)
-        .with_services(&["fs"], insert)
-        .with_host(prepare)
-        .with_report(|settings, _| Box::pin(async { Ok(report::report(settings)) }))
+    Extension::new("exec", source!(), Parts {
+        default_grants: &["program:read:**", "program:write:**"],
+        keys: || vec![Box::new(SandboxKeys::default())],
+        start: enter,
+        recovery: aside::recover,
+        after: &["fs"],
+        services: insert,
+        host: prepare,
+        report: Some(|settings, _| Box::pin(async { Ok(report::report(settings)) })),
+        ..Parts::NONE
+    })
 }
 
 /// Adds the sandbox of a session, with the toolchains of the user. One that the program adds itself stays.
@@ -31,7 +34,7 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
         return Ok(());
     }
     let keys: &SandboxKeys = settings.of();
-    let reserved = settings.reserved_folders().iter().cloned();
+    let reserved = settings.reserved.iter().cloned();
     let mut sandbox = Sandbox::new()
         .with_unconfined(keys.unconfined.value)
         .with_reserved(folders::own_folders().chain(reserved))

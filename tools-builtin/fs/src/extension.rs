@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use host::settings::{SensitivePlace, Settings, SettingsError};
-use host::{Extension, folders, inventory};
+use host::{Extension, Parts, folders, inventory};
 use tools::call::FileRoot;
 use tools::context::WorkspaceDomain;
 use tools::policy::{SensitivePath, Sensitivity};
@@ -14,12 +14,14 @@ use tools::{Host, Services, ToolContext, source};
 use crate::Workspace;
 
 inventory::submit! {
-    Extension::new("fs", source!())
-        .with_default_grants(&["fs:read:**"])
-        .with_services(&[], insert)
-        .with_host(|settings, host| Ok(prepare(settings, host)))
-        .with_section("workspace", |cx, _| Ok(section(cx)))
-        .with_open_file(|cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok())
+    Extension::new("fs", source!(), Parts {
+        default_grants: &["fs:read:**"],
+        services: insert,
+        host: |settings, host| Ok(prepare(settings, host)),
+        section: Some(("workspace", |cx, _| Ok(section(cx)))),
+        open_file: |cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok(),
+        ..Parts::NONE
+    })
 }
 
 /// The error for a root that cannot be the workspace.
@@ -61,7 +63,7 @@ fn prepare(settings: &Settings, host: Host) -> Host {
         .with_control_files(control)
         .with_control_name(folders::settings_name())
         .enter(host);
-    workspace.protect(host, settings.sensitive_places())
+    workspace.protect(host, &settings.sensitive)
 }
 
 fn section(cx: &ToolContext) -> String {

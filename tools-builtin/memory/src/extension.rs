@@ -1,7 +1,7 @@
 //! The memories of the user: how the family joins a program.
 
 use host::settings::{Settings, SettingsError};
-use host::{Extension, FamilyReport, Finding, inventory, program};
+use host::{Extension, FamilyReport, Finding, Parts, inventory, program};
 use tools::{Clause, Services, ToolContext, source};
 
 use crate::Memory;
@@ -9,13 +9,15 @@ use crate::command::MEMORY;
 use crate::scope::Scope;
 
 inventory::submit! {
-    Extension::new("memory", source!())
-        .with_default_grants(&["memory:read:project", "memory:read:user"])
-        .with_services(&[], insert)
-        .with_clause_fault(clause_fault)
-        .with_report(|_, _| Box::pin(async { Ok(report()) }))
-        .with_section("memories", section)
-        .with_commands(&[MEMORY])
+    Extension::new("memory", source!(), Parts {
+        default_grants: &["memory:read:project", "memory:read:user"],
+        services: insert,
+        clause_fault,
+        report: Some(|_, _| Box::pin(async { Ok(report()) })),
+        section: Some(("memories", section)),
+        commands: &[MEMORY],
+        ..Parts::NONE
+    })
 }
 
 /// Adds the memories of a session, unless the program has its own.

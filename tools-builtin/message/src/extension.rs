@@ -1,7 +1,7 @@
 //! The channels of the user: how the family joins a program.
 
 use host::settings::Settings;
-use host::{Extension, FamilyReport, Finding, inventory};
+use host::{Extension, FamilyReport, Finding, Parts, inventory};
 use tools::{Clause, source};
 
 use crate::ChannelKind;
@@ -9,17 +9,20 @@ use crate::command::LISTEN;
 use crate::settings::{self, ChannelKeys, channels};
 
 inventory::submit! {
-    Extension::new("message", source!())
-        .with_keys(|| vec![Box::new(ChannelKeys::default())])
-        .with_secret_files(settings::secret_files)
-        .with_services(&["http"], channels::insert)
-        .with_section("channels", |cx, _| Ok(channels::section(cx)))
-        .with_access(channels::access)
-        .with_notices(|settings| Ok(channels::missing(settings)))
-        .with_clause_fault(clause_fault)
-        .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
-        .with_commands(&[LISTEN])
-        .with_faults(Finding::of_linked::<ChannelKind>)
+    Extension::new("message", source!(), Parts {
+        keys: || vec![Box::new(ChannelKeys::default())],
+        secret_files: settings::secret_files,
+        after: &["http"],
+        services: channels::insert,
+        section: Some(("channels", |cx, _| Ok(channels::section(cx)))),
+        access: channels::access,
+        notices: |settings| Ok(channels::missing(settings)),
+        clause_fault,
+        report: Some(|settings, _| Box::pin(async { Ok(report(settings)) })),
+        commands: &[LISTEN],
+        faults: Finding::of_linked::<ChannelKind>,
+        ..Parts::NONE
+    })
 }
 
 /// Returns the reason if the clause names a channel that there is not.

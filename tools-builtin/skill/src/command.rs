@@ -300,8 +300,8 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
 /// Returns the folder and the digest of each file, with those that differ from the approved ones.
 fn facts(subject: &Subject, changes: &[Change]) -> String {
     let mut page = String::new();
-    for (fact, value) in subject.facts() {
-        let state = match changes.iter().find(|change| change.fact == fact) {
+    for (fact, value) in &subject.facts {
+        let state = match changes.iter().find(|change| change.fact == *fact) {
             Some(change) if change.before.is_none() => " (new since the approval)",
             Some(_) => " (changed since the approval)",
             None => "",

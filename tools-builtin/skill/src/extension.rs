@@ -1,6 +1,6 @@
 //! The skills of the user and of the project: how the family joins a program.
 
-use host::{Extension, inventory};
+use host::{Extension, Parts, inventory};
 use tools::source;
 
 use crate::command::SKILLS;
@@ -8,13 +8,15 @@ use crate::settings::SkillKeys;
 use crate::{report, session};
 
 inventory::submit! {
-    Extension::new("skill", source!())
-        .with_default_grants(&["skill:read:**"])
-        .with_keys(|| vec![Box::new(SkillKeys::default())])
-        .with_control_folders(session::insert_library)
-        .with_services(&[], session::insert)
-        .with_warnings(session::warnings)
-        .with_report(|_, services| Box::pin(async move { Ok(report::report(services)) }))
-        .with_section("skills", session::section)
-        .with_commands(&[SKILLS])
+    Extension::new("skill", source!(), Parts {
+        default_grants: &["skill:read:**"],
+        keys: || vec![Box::new(SkillKeys::default())],
+        control_folders: session::insert_library,
+        services: session::insert,
+        warnings: session::warnings,
+        report: Some(|_, services| Box::pin(async move { Ok(report::report(services)) })),
+        section: Some(("skills", session::section)),
+        commands: &[SKILLS],
+        ..Parts::NONE
+    })
 }

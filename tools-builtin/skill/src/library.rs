@@ -278,10 +278,7 @@ fn judged(
         Some(Ok(None)) | None => return (skill, Standing::Unapproved),
         Some(Err(error)) => return (skill, Standing::Unusable(error.to_string())),
     };
-    if !approved
-        .facts()
-        .any(|fact| fact == (FOLDER, &folder(&skill, workspace)))
-    {
+    if approved.facts.get(FOLDER) != Some(&folder(&skill, workspace)) {
         // The approval may be that of the namesake, which has not moved here.
         let standing = if has_namesake {
             Standing::Unapproved

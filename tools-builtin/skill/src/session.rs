@@ -27,7 +27,7 @@ pub(crate) fn insert_library(settings: &Settings, services: &mut Services) -> Ve
     let Some(root) = settings.root().and_then(Path::to_str) else {
         return Vec::new();
     };
-    let library = Library::load(root.to_owned(), settings.reads_project_files(), settings);
+    let library = Library::load(root.to_owned(), !settings.ignores_project, settings);
     let places = library.places().to_vec();
     services.insert(library);
     places

@@ -1,8 +1,11 @@
 //! The clock: how the family joins a program.
 
-use host::{Extension, inventory};
+use host::{Extension, Parts, inventory};
 use tools::source;
 
 inventory::submit! {
-    Extension::new("time", source!()).with_default_grants(&["clock:read:**"])
+    Extension::new("time", source!(), Parts {
+        default_grants: &["clock:read:**"],
+        ..Parts::NONE
+    })
 }

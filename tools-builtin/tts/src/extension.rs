@@ -4,7 +4,7 @@ mod keys;
 mod report;
 mod speech;
 
-use host::{Extension, Finding, inventory};
+use host::{Extension, Finding, Parts, inventory};
 use tools::source;
 
 use crate::SpeechBackend;
@@ -12,11 +12,14 @@ use crate::SpeechBackend;
 pub use keys::SpeechKeys;
 
 inventory::submit! {
-    Extension::new("tts", source!())
-        .with_default_grants(&["speech:read:**"])
-        .with_keys(|| vec![Box::new(SpeechKeys::default())])
-        .with_services(&["exec", "http"], speech::insert)
-        .with_access(speech::access)
-        .with_report(|settings, services| Box::pin(report::report(settings, services)))
-        .with_faults(Finding::of_linked::<SpeechBackend>)
+    Extension::new("tts", source!(), Parts {
+        default_grants: &["speech:read:**"],
+        keys: || vec![Box::new(SpeechKeys::default())],
+        after: &["exec", "http"],
+        services: speech::insert,
+        access: speech::access,
+        report: Some(|settings, services| Box::pin(report::report(settings, services))),
+        faults: Finding::of_linked::<SpeechBackend>,
+        ..Parts::NONE
+    })
 }

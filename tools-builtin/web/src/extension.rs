@@ -4,7 +4,7 @@ mod keys;
 mod report;
 mod search;
 
-use host::{Extension, Finding, inventory};
+use host::{Extension, Finding, Parts, inventory};
 use tools::source;
 
 use crate::search::SearchBackend;
@@ -12,11 +12,14 @@ use crate::search::SearchBackend;
 pub use keys::SearchKeys;
 
 inventory::submit! {
-    Extension::new("web", source!())
-        .with_keys(|| vec![Box::new(SearchKeys::default())])
-        .with_services(&["http"], search::insert)
-        .with_access(search::access)
-        .with_notices(report::notices)
-        .with_report(|settings, _| Box::pin(async { report::report(settings) }))
-        .with_faults(Finding::of_linked::<SearchBackend>)
+    Extension::new("web", source!(), Parts {
+        keys: || vec![Box::new(SearchKeys::default())],
+        after: &["http"],
+        services: search::insert,
+        access: search::access,
+        notices: report::notices,
+        report: Some(|settings, _| Box::pin(async { report::report(settings) })),
+        faults: Finding::of_linked::<SearchBackend>,
+        ..Parts::NONE
+    })
 }

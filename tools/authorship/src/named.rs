@@ -64,9 +64,9 @@ pub(crate) fn protect(settings: Settings) -> Settings {
         path,
         note: "named by a setting of git, which runs or obeys it",
     });
+    let mut settings = settings.with_control_files(control);
+    settings.sensitive.extend(places);
     settings
-        .with_control_files(control)
-        .with_sensitive_places(places)
 }
 
 /// The paths that git runs, reads or obeys because of settings and variables. They need not exist.

@@ -33,7 +33,7 @@ pub use linked::{
 ///
 /// ```
 /// use host::settings::{Key, Setting, declare_keys, filled, text};
-/// use host::{Extension, inventory};
+/// use host::{Extension, Parts, inventory};
 /// use tools::source;
 ///
 /// declare_keys! {
@@ -45,9 +45,11 @@ pub use linked::{
 /// }
 ///
 /// inventory::submit! {
-///     Extension::new("fan", source!())
-///         .with_default_grants(&["fan:read:**"])
-///         .with_keys(|| vec![Box::new(FanKeys::default())])
+///     Extension::new("fan", source!(), Parts {
+///         default_grants: &["fan:read:**"],
+///         keys: || vec![Box::new(FanKeys::default())],
+///         ..Parts::NONE
+///     })
 /// }
 ///
 /// assert!(host::settings::Values::keys().any(|key| key.name == "fan.room"));
@@ -59,51 +61,87 @@ pub use linked::{
 ///
 /// | moment | part |
 /// |---|---|
-/// | the process begins | [`start`](Self::with_start) |
-/// | the command line is read | [`commands`](Self::with_commands), and the flags of [`keys`](Self::with_keys) |
-/// | before a file of the workspace is read | [`recovery`](Self::with_recovery) |
-/// | files and variables are read and merged | [`keys`](Self::with_keys), [`default_grants`](Self::with_default_grants) |
-/// | the settings are merged | [`access`](Self::with_access), then [`clause_fault`](Self::with_clause_fault) for each clause |
-/// | servers are attached | [`remote_tools`](Self::with_remote_tools), [`written_files`](Self::with_written_files) |
-/// | the session gets its services | [`control_folders`](Self::with_control_folders), then [`services`](Self::with_services) in the order of their `after`, which may ask the settings for the [`secret_files`](Self::with_secret_files) |
-/// | calls get their host | [`protection`](Self::with_protection), then [`host`](Self::with_host) |
-/// | the person is warned | [`notices`](Self::with_notices) once in a process, then [`warnings`](Self::with_warnings) for each session or single call |
-/// | texts of the project are read | [`open_file`](Self::with_open_file) |
-/// | the session is recorded | [`session_records`](Self::with_session_records); one to resume is opened before its settings are merged |
-/// | spans begin | [`trace`](Self::with_trace) |
-/// | the system text is made | [`section`](Self::with_section) |
-/// | the process ends | [`end`](Self::with_end) |
+/// | the process begins | [`start`](Parts::start) |
+/// | the command line is read | [`commands`](Parts::commands), and the flags of [`keys`](Parts::keys) |
+/// | before a file of the workspace is read | [`recovery`](Parts::recovery) |
+/// | files and variables are read and merged | [`keys`](Parts::keys), [`default_grants`](Parts::default_grants) |
+/// | the settings are merged | [`access`](Parts::access), then [`clause_fault`](Parts::clause_fault) for each clause |
+/// | servers are attached | [`remote_tools`](Parts::remote_tools), [`written_files`](Parts::written_files) |
+/// | the session gets its services | [`control_folders`](Parts::control_folders), then [`services`](Parts::services) in the order of their `after`, which may ask the settings for the [`secret_files`](Parts::secret_files) |
+/// | calls get their host | [`protection`](Parts::protection), then [`host`](Parts::host) |
+/// | the person is warned | [`notices`](Parts::notices) once in a process, then [`warnings`](Parts::warnings) for each session or single call |
+/// | texts of the project are read | [`open_file`](Parts::open_file) |
+/// | the session is recorded | [`session_records`](Parts::session_records); one to resume is opened before its settings are merged |
+/// | spans begin | [`trace`](Parts::trace) |
+/// | the system text is made | [`section`](Parts::section) |
+/// | the process ends | [`end`](Parts::end) |
 ///
-/// `doctor` uses [`faults`](Self::with_faults) and [`report`](Self::with_report), and `trust` uses [`approval`](Self::with_approval). Commands
+/// `doctor` uses [`faults`](Parts::faults) and [`report`](Parts::report), and `trust` uses [`approval`](Parts::approval). Commands
 /// that open no session stop at the part that they need.
 pub struct Extension {
     name: &'static str,
     source: Source,
-    pub(crate) default_grants: &'static [&'static str],
-    pub(crate) keys: fn() -> Vec<Box<dyn KeySet>>,
-    pub(crate) secret_files: fn(&Values) -> Vec<PathBuf>,
-    start: fn(),
-    end: fn(),
-    recovery: fn(Option<&Path>),
-    after: &'static [&'static str],
-    services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
-    host: fn(&Settings, Host) -> Result<Host, SettingsError>,
-    open_file: fn(&ToolContext, &str) -> Option<File>,
-    access: fn(Settings) -> Result<Settings, SettingsError>,
-    protection: fn(Settings) -> Settings,
-    notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
-    clause_fault: fn(&Clause, &Settings) -> Option<String>,
-    remote_tools: Option<&'static dyn RemoteTools>,
-    report: Option<Report>,
-    faults: fn() -> Vec<Finding>,
-    control_folders: fn(&Settings, &mut Services) -> Vec<PathBuf>,
-    warnings: fn(&ToolContext, Option<&Entry>) -> Vec<String>,
-    section: Option<(&'static str, Section)>,
-    commands: &'static [Command],
-    trace: fn(&Settings) -> Option<Trace>,
-    session_records: Option<SessionRecords>,
-    approval: Option<Approval>,
-    written_files: WrittenFiles,
+    pub(crate) parts: Parts,
+}
+
+/// The parts of a family.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    /// The grants that a session has unless its user drops them, such as `clock:read:now`. A clause that cannot be parsed is left out.
+    ///
+    /// Nobody is asked about them, so they are for reads of the family's own things that cost nothing and reach no other machine.
+    /// A write is among them only if its effect ends with the session, as that of `program:write:**`, which means background programs.
+    pub default_grants: &'static [&'static str],
+    /// Returns the values of the family's keys in a layer that sets none.
+    pub keys: fn() -> Vec<Box<dyn KeySet>>,
+    /// Returns the files with secrets that the values of a layer name, besides those of
+    /// [keys of secret files](crate::settings::Key::of_secret_file). No tool reads them.
+    pub secret_files: fn(&Values) -> Vec<PathBuf>,
+    /// Runs before anything else in the process, such as for a process that the family has started as its own. It may end the process.
+    pub start: fn(),
+    /// Runs before the process ends. It may wait for a few seconds.
+    pub end: fn(),
+    /// Repairs the workspace after processes that died. It runs before a file of the workspace is read, and gets the root if there is one.
+    pub recovery: fn(Option<&Path>),
+    /// The families whose services are there before those of this one.
+    pub after: &'static [&'static str],
+    /// Adds the services of a session. A service that the program brings itself stays.
+    pub services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
+    /// Prepares the host of calls, which has the services of all families.
+    pub host: fn(&Settings, Host) -> Result<Host, SettingsError>,
+    /// Opens a file of the workspace as tools do: links do not lead out, and the grant must cover reading it.
+    pub open_file: fn(&ToolContext, &str) -> Option<File>,
+    /// Adds the grants and rules that follow from settings, such as those for the host of a service.
+    pub access: fn(Settings) -> Result<Settings, SettingsError>,
+    /// Adds the files and places which no tool changes without a question, such as those that settings of git name.
+    pub protection: fn(Settings) -> Settings,
+    /// Returns warnings for the start of a session, such as that a secret is missing.
+    pub notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
+    /// Returns why a clause of the family's scheme permits nothing, such as one that names no channel. Returns `None` for others.
+    pub clause_fault: fn(&Clause, &Settings) -> Option<String>,
+    /// The tools of servers.
+    pub remote_tools: Option<&'static dyn RemoteTools>,
+    /// The part of `doctor`.
+    pub report: Option<Report>,
+    /// Returns the faults of the family's own link-time records.
+    pub faults: fn() -> Vec<Finding>,
+    /// Returns the folders that decide what later sessions do, such as those of skills. A tool asks before it changes them, and programs
+    /// cannot. The function may add services that those of [`services`](Self::services) are made of.
+    pub control_folders: fn(&Settings, &mut Services) -> Vec<PathBuf>,
+    /// Returns warnings for a session in this context, or for a call of the tool alone.
+    pub warnings: fn(&ToolContext, Option<&Entry>) -> Vec<String>,
+    /// The section of the system text with this name. An empty text is left out.
+    pub section: Option<(&'static str, Section)>,
+    /// The commands.
+    pub commands: &'static [Command],
+    /// Starts to export the spans of a session, if the settings or the environment ask for it.
+    pub trace: fn(&Settings) -> Option<Trace>,
+    /// The records of sessions.
+    pub session_records: Option<SessionRecords>,
+    /// The part of `trust`.
+    pub approval: Option<Approval>,
+    /// Returns the files that sessions wrote.
+    pub written_files: WrittenFiles,
 }
 
 /// The question about what only a person can approve, such as commits that a session may have forged, for the command `trust`. The digests
@@ -126,240 +164,45 @@ pub type ReportFuture<'a> =
 inventory::collect!(Extension);
 
 impl Extension {
-    /// Creates the record of a family without grants and keys. The name has letters, digits, `-`, `_` and `.`.
-    pub const fn new(name: &'static str, source: Source) -> Self {
+    /// Creates the record of a family. The name has letters, digits, `-`, `_` and `.`.
+    pub const fn new(name: &'static str, source: Source, parts: Parts) -> Self {
         Self {
             name,
             source,
-            default_grants: &[],
-            keys: Vec::new,
-            secret_files: |_| Vec::new(),
-            start: || {},
-            end: || {},
-            recovery: |_| {},
-            after: &[],
-            services: |_, _| Ok(()),
-            host: |_, host| Ok(host),
-            open_file: |_, _| None,
-            access: Ok,
-            protection: |settings| settings,
-            notices: |_| Ok(Vec::new()),
-            clause_fault: |_, _| None,
-            remote_tools: None,
-            report: None,
-            faults: Vec::new,
-            control_folders: |_, _| Vec::new(),
-            warnings: |_, _| Vec::new(),
-            section: None,
-            commands: &[],
-            trace: |_| None,
-            session_records: None,
-            approval: None,
-            written_files: |_| Ok(Vec::new()),
+            parts,
         }
     }
+}
 
-    /// Sets the grants that a session has unless its user drops them, such as `clock:read:now`. A clause that cannot be parsed is left out.
-    ///
-    /// Nobody is asked about them, so they are for reads of the family's own things that cost nothing and reach no other machine.
-    /// A write is among them only if its effect ends with the session, as that of `program:write:**`, which means background programs.
-    #[must_use]
-    pub const fn with_default_grants(mut self, grants: &'static [&'static str]) -> Self {
-        self.default_grants = grants;
-        self
-    }
-
-    /// Sets the function that returns the values of the family's keys in a layer that sets none.
-    #[must_use]
-    pub const fn with_keys(mut self, keys: fn() -> Vec<Box<dyn KeySet>>) -> Self {
-        self.keys = keys;
-        self
-    }
-
-    /// Sets the function that returns the files with secrets that the values of a layer name, besides those of
-    /// [keys of secret files](crate::settings::Key::of_secret_file). No tool reads them.
-    #[must_use]
-    pub const fn with_secret_files(mut self, files: fn(&Values) -> Vec<PathBuf>) -> Self {
-        self.secret_files = files;
-        self
-    }
-
-    /// Sets the function that runs before anything else in the process, such as for a process that the family has started as its own. It may
-    /// end the process.
-    #[must_use]
-    pub const fn with_start(mut self, start: fn()) -> Self {
-        self.start = start;
-        self
-    }
-
-    /// Sets the function that runs before the process ends. It may wait for a few seconds.
-    #[must_use]
-    pub const fn with_end(mut self, end: fn()) -> Self {
-        self.end = end;
-        self
-    }
-
-    /// Sets the function that repairs the workspace after processes that died. It runs before a file of the workspace is read, and gets the
-    /// root if there is one.
-    #[must_use]
-    pub const fn with_recovery(mut self, recovery: fn(Option<&Path>)) -> Self {
-        self.recovery = recovery;
-        self
-    }
-
-    /// Sets the function that adds the services of a session. Those of the families named in `after` are there already, and a service
-    /// that the program brings itself stays.
-    #[must_use]
-    pub const fn with_services(
-        mut self,
-        after: &'static [&'static str],
-        services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
-    ) -> Self {
-        (self.after, self.services) = (after, services);
-        self
-    }
-
-    /// Sets the function that prepares the host of calls, which has the services of all families.
-    #[must_use]
-    pub const fn with_host(
-        mut self,
-        host: fn(&Settings, Host) -> Result<Host, SettingsError>,
-    ) -> Self {
-        self.host = host;
-        self
-    }
-
-    /// Sets the function that opens a file of the workspace as tools do: links do not lead out, and the grant must cover reading it.
-    #[must_use]
-    pub const fn with_open_file(
-        mut self,
-        open_file: fn(&ToolContext, &str) -> Option<File>,
-    ) -> Self {
-        self.open_file = open_file;
-        self
-    }
-
-    /// Sets the function that adds the grants and rules that follow from settings, such as those for the host of a service.
-    #[must_use]
-    pub const fn with_access(
-        mut self,
-        access: fn(Settings) -> Result<Settings, SettingsError>,
-    ) -> Self {
-        self.access = access;
-        self
-    }
-
-    /// Sets the function that adds the files and places which no tool changes without a question, such as those that settings of git name.
-    #[must_use]
-    pub const fn with_protection(mut self, protection: fn(Settings) -> Settings) -> Self {
-        self.protection = protection;
-        self
-    }
-
-    /// Sets the function that returns warnings for the start of a session, such as that a secret is missing.
-    #[must_use]
-    pub const fn with_notices(
-        mut self,
-        notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
-    ) -> Self {
-        self.notices = notices;
-        self
-    }
-
-    /// Sets the function that returns why a clause of the family's scheme permits nothing, such as one that names no channel. Returns `None`
-    /// for others.
-    #[must_use]
-    pub const fn with_clause_fault(
-        mut self,
-        fault: fn(&Clause, &Settings) -> Option<String>,
-    ) -> Self {
-        self.clause_fault = fault;
-        self
-    }
-
-    /// Sets the tools of servers.
-    #[must_use]
-    pub const fn with_remote_tools(mut self, remote_tools: &'static dyn RemoteTools) -> Self {
-        self.remote_tools = Some(remote_tools);
-        self
-    }
-
-    /// Sets the part of `doctor`.
-    #[must_use]
-    pub const fn with_report(mut self, report: Report) -> Self {
-        self.report = Some(report);
-        self
-    }
-
-    /// Sets the function that returns the faults of the family's own link-time records.
-    #[must_use]
-    pub const fn with_faults(mut self, faults: fn() -> Vec<Finding>) -> Self {
-        self.faults = faults;
-        self
-    }
-
-    /// Sets the function that returns the folders that decide what later sessions do, such as those of skills. A tool asks before it changes
-    /// them, and programs cannot. The function may add services that those of [`with_services`](Self::with_services) are made of.
-    #[must_use]
-    pub const fn with_control_folders(
-        mut self,
-        folders: fn(&Settings, &mut Services) -> Vec<PathBuf>,
-    ) -> Self {
-        self.control_folders = folders;
-        self
-    }
-
-    /// Sets the function that returns warnings for a session in this context, or for a call of the tool alone.
-    #[must_use]
-    pub const fn with_warnings(
-        mut self,
-        warnings: fn(&ToolContext, Option<&Entry>) -> Vec<String>,
-    ) -> Self {
-        self.warnings = warnings;
-        self
-    }
-
-    /// Sets the section of the system text with this name. An empty text is left out.
-    #[must_use]
-    pub const fn with_section(mut self, name: &'static str, section: Section) -> Self {
-        self.section = Some((name, section));
-        self
-    }
-
-    /// Sets the commands.
-    #[must_use]
-    pub const fn with_commands(mut self, commands: &'static [Command]) -> Self {
-        self.commands = commands;
-        self
-    }
-
-    /// Sets the function that starts to export the spans of a session, if the settings or the environment ask for it.
-    #[must_use]
-    pub const fn with_trace(mut self, trace: fn(&Settings) -> Option<Trace>) -> Self {
-        self.trace = trace;
-        self
-    }
-
-    /// Sets the records of sessions.
-    #[must_use]
-    pub const fn with_session_records(mut self, records: SessionRecords) -> Self {
-        self.session_records = Some(records);
-        self
-    }
-
-    /// Sets the part of `trust`.
-    #[must_use]
-    pub const fn with_approval(mut self, approval: Approval) -> Self {
-        self.approval = Some(approval);
-        self
-    }
-
-    /// Sets the function that returns the files that sessions wrote.
-    #[must_use]
-    pub const fn with_written_files(mut self, written_files: WrittenFiles) -> Self {
-        self.written_files = written_files;
-        self
-    }
+impl Parts {
+    /// The parts of a family without any.
+    pub const NONE: Self = Self {
+        default_grants: &[],
+        keys: Vec::new,
+        secret_files: |_| Vec::new(),
+        start: || {},
+        end: || {},
+        recovery: |_| {},
+        after: &[],
+        services: |_, _| Ok(()),
+        host: |_, host| Ok(host),
+        open_file: |_, _| None,
+        access: Ok,
+        protection: |settings| settings,
+        notices: |_| Ok(Vec::new()),
+        clause_fault: |_, _| None,
+        remote_tools: None,
+        report: None,
+        faults: Vec::new,
+        control_folders: |_, _| Vec::new(),
+        warnings: |_, _| Vec::new(),
+        section: None,
+        commands: &[],
+        trace: |_| None,
+        session_records: None,
+        approval: None,
+        written_files: |_| Ok(Vec::new()),
+    };
 }
 
 impl NamedSubmission for Extension {
@@ -380,5 +223,11 @@ impl fmt::Debug for Extension {
             .field("name", &self.name)
             .field("source", &self.source)
             .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").finish_non_exhaustive()
     }
 }

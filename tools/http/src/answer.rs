@@ -13,13 +13,6 @@ pub(crate) struct Answer {
     pub(crate) is_cut: bool,
 }
 
-impl Answer {
-    /// Returns the size of the headers, in bytes.
-    pub(crate) fn header_bytes(&self) -> usize {
-        header_bytes(&self.headers)
-    }
-}
-
 /// Returns the size of headers in HTTP/1.1, in bytes.
 pub(crate) fn header_bytes(headers: &HeaderMap) -> usize {
     headers

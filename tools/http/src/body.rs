@@ -35,20 +35,12 @@ pub(crate) struct Body {
     /// True if the compressed data is damaged or ended early.
     is_cut: bool,
     /// The place among the concurrent requests.
-    slot: Option<Slot>,
+    pub(crate) slot: Option<Slot>,
 }
 
 enum Arriving {
     Plain(reqwest::Response),
     Compressed(Source),
-}
-
-/// A body that was read.
-#[derive(Debug, Default)]
-pub(crate) struct WholeBody {
-    pub(crate) bytes: Bytes,
-    /// True if the compressed data is damaged or ended early.
-    pub(crate) is_cut: bool,
 }
 
 impl Body {
@@ -93,11 +85,6 @@ impl Body {
         })
     }
 
-    /// Stops counting as a concurrent request.
-    pub(crate) fn leave_slot(&mut self) {
-        self.slot = None;
-    }
-
     /// Returns the next bytes. Returns `None` at the end. May be dropped and called again.
     ///
     /// # Errors
@@ -107,7 +94,7 @@ impl Body {
             let arrived = timeout(self.idle, self.bytes.next())
                 .await
                 .map_err(|_| HttpError::time(&self.url, self.idle))?;
-            let mask = self.masked.as_ref().map(MaskedStream::mask);
+            let mask = self.masked.as_ref().map(|masked| &masked.mask);
             let arrived = arrived.map_err(|error| match error {
                 ArrivalError::Transfer(error) => failure(&self.url, &error, mask),
                 ArrivalError::Compression(error) => {
@@ -128,13 +115,14 @@ impl Body {
         }
     }
 
-    /// Reads the rest. The connection counts as used until then. The beginning of damaged compressed data is kept.
+    /// Reads the rest, and whether compressed data is damaged or ended early, whose beginning is kept. The connection counts as used until
+    /// then.
     ///
     /// # Errors
     /// Returns [`HttpError::TooLarge`] if the body is longer than `limit`, and the errors of [`chunk`](Self::chunk).
-    pub(crate) async fn read(mut self, limit: usize) -> Result<WholeBody, HttpError> {
+    pub(crate) async fn read(mut self, limit: usize) -> Result<(Bytes, bool), HttpError> {
         if self.length.is_some_and(|length| length > limit as u64) {
-            return Err(self.too_large(limit));
+            return Err(HttpError::too_large(&self.url, limit));
         }
         let mut body = Vec::new();
         loop {
@@ -147,16 +135,13 @@ impl Body {
             };
             let Some(bytes) = bytes else { break };
             if self.received > limit {
-                return Err(self.too_large(limit));
+                return Err(HttpError::too_large(&self.url, limit));
             }
             body.extend_from_slice(&bytes);
         }
         // The cache counts the length.
         body.shrink_to_fit();
-        Ok(WholeBody {
-            bytes: Bytes::from(body),
-            is_cut: self.is_cut,
-        })
+        Ok((Bytes::from(body), self.is_cut))
     }
 
     /// Returns the last bytes, which could have been the beginning of a secret.
@@ -165,10 +150,6 @@ impl Body {
             .as_mut()
             .map(MaskedStream::finish)
             .filter(|rest| !rest.is_empty())
-    }
-
-    fn too_large(&self, limit: usize) -> HttpError {
-        HttpError::too_large(&self.url, limit)
     }
 }
 

@@ -10,7 +10,7 @@ use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePoli
 use tools::IgnorePoison as _;
 
 use crate::HttpLimits;
-use crate::answer::Answer;
+use crate::answer::{Answer, header_bytes};
 
 /// A request as the cache sees it.
 pub(crate) type CacheRequest = http::Request<()>;
@@ -135,7 +135,7 @@ impl Cache {
     fn insert(&self, request: &CacheRequest, policy: CachePolicy, answer: &Answer) {
         let key = key(request);
         // The policy has a copy of the headers.
-        let size = key.len() + 2 * answer.header_bytes() + answer.body.len();
+        let size = key.len() + 2 * header_bytes(&answer.headers) + answer.body.len();
         // Ages are added, which must not overflow.
         let age = answer
             .headers

@@ -8,7 +8,6 @@ use http::{Method, StatusCode};
 use tools::ToolContext;
 
 use crate::answer::Answer;
-use crate::body::WholeBody;
 use crate::bounds::Bounds;
 use crate::cache::{Cache, CacheRequest, Found};
 use crate::chain::Chain;
@@ -169,7 +168,8 @@ impl HttpClient {
                 self.forget(&chain.hop);
                 let mut opened = opened?;
                 if !chain.follow(opened.status, &opened.headers, limits)? {
-                    opened.body.leave_slot();
+                    // The response no longer counts as a concurrent request.
+                    opened.body.slot = None;
                     return Ok((chain, opened));
                 }
             }
@@ -241,15 +241,15 @@ impl HttpClient {
         max_body_bytes: usize,
     ) -> Result<Answer, HttpError> {
         let opened = self.exchange.open(hop, headers).await?;
-        let body = match redirect::next(hop, opened.status, &opened.headers)? {
-            Some(_) => WholeBody::default(),
+        let (body, is_cut) = match redirect::next(hop, opened.status, &opened.headers)? {
+            Some(_) => Default::default(),
             None => opened.body.read(max_body_bytes).await?,
         };
         Ok(Answer {
             status: opened.status,
             headers: opened.headers,
-            body: body.bytes,
-            is_cut: body.is_cut,
+            body,
+            is_cut,
         })
     }
 

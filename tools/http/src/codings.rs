@@ -101,17 +101,17 @@ impl Coding {
             }
             // Some servers name a coding that they did not apply.
             (Self::Gzip, _) | (_, None) => Box::new(whole),
-            (Self::Deflate, Some(begin)) if is_zlib(begin) => Box::new(ZlibDecoder::new(whole)),
+            // The header of zlib (RFC 1950, section 2.2).
+            (Self::Deflate, Some([method, flags]))
+                if method & 0x0F == 8 && u16::from_be_bytes([method, flags]).is_multiple_of(31) =>
+            {
+                Box::new(ZlibDecoder::new(whole))
+            }
             // Without the header of zlib, as some servers send it.
             (Self::Deflate, _) => Box::new(DeflateDecoder::new(whole)),
             (Self::Brotli, _) => Box::new(BrotliDecoder::new(whole)),
         }
     }
-}
-
-/// Returns true for the header of zlib (RFC 1950, section 2.2).
-fn is_zlib([method, flags]: [u8; 2]) -> bool {
-    method & 0x0F == 8 && u16::from_be_bytes([method, flags]).is_multiple_of(31)
 }
 
 /// The decoded bytes of one coding, whose form depends on the first bytes.

@@ -13,8 +13,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 use tools::{Access, ToolContext};
-use url::{Host, Url};
+use url::Url;
 
+use crate::address::literal;
 use crate::bounds::Bounds;
 use crate::exchange::Exchange;
 use crate::slots::Slot;
@@ -83,13 +84,10 @@ impl Connection {
         };
         let (url, loading) = (&self.url, self.exchange.clone());
         let failed = |reason: String| HttpError::tls(url, reason);
-        let name = match url.host() {
-            Some(Host::Ipv4(address)) => ServerName::from(std::net::IpAddr::V4(address)),
-            Some(Host::Ipv6(address)) => ServerName::from(std::net::IpAddr::V6(address)),
-            Some(Host::Domain(name)) => {
-                ServerName::try_from(name.to_owned()).map_err(|error| failed(error.to_string()))?
-            }
-            None => return Err(failed("it has no host".to_owned())),
+        let name = match literal(url) {
+            Some(address) => ServerName::from(address),
+            None => ServerName::try_from(url.host_str().unwrap_or_default().to_owned())
+                .map_err(|error| failed(error.to_string()))?,
         };
         let handshake = self.bounds.run(async {
             // Reads the certificates of the system.

@@ -1,9 +1,9 @@
 //! [`Connections`]: the pools of connections, made when they are first needed.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderValue;
+use once_cell::sync::OnceCell;
 use reqwest::{Certificate, Client, Proxy};
 use url::Url;
 
@@ -28,14 +28,14 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 ///
 /// Loading the root certificates of the system takes milliseconds, so each pool is made when it is first needed.
 pub(crate) struct Connections {
-    user_agent: HeaderValue,
     certificates: Vec<Certificate>,
-    resolver: Arc<dyn Resolver>,
+    pub(crate) resolver: Arc<dyn Resolver>,
     max_headers: usize,
     max_header_bytes: usize,
-    proxy: Option<(Url, Proxy)>,
-    public: OnceLock<Client>,
-    private: OnceLock<Client>,
+    /// The only way to public hosts, if there is one.
+    pub(crate) proxy: Option<(Url, Proxy)>,
+    public: OnceCell<Client>,
+    private: OnceCell<Client>,
 }
 
 impl Connections {
@@ -45,13 +45,6 @@ impl Connections {
     /// Returns [`HttpError::Option`] for an option that cannot be used.
     pub(crate) fn new(options: &HttpOptions) -> Result<Self, HttpError> {
         let invalid = |option, reason: String| HttpError::Option { option, reason };
-        let user_agent = HeaderValue::from_str(options.user_agent.as_deref().unwrap_or(USER_AGENT))
-            .map_err(|_| {
-                invalid(
-                    "user_agent",
-                    "it has characters that a header cannot have; remove them".to_owned(),
-                )
-            })?;
         let mut certificates = Vec::new();
         for pem in &options.root_certificates {
             let found = Certificate::from_pem_bundle(pem).unwrap_or_default();
@@ -70,7 +63,6 @@ impl Connections {
             .transpose()
             .map_err(|reason| invalid("proxy", reason))?;
         Ok(Self {
-            user_agent,
             certificates,
             resolver: options
                 .resolver
@@ -79,8 +71,8 @@ impl Connections {
             max_headers: options.limits.max_headers,
             max_header_bytes: options.limits.max_header_bytes,
             proxy,
-            public: OnceLock::new(),
-            private: OnceLock::new(),
+            public: OnceCell::new(),
+            private: OnceCell::new(),
         })
     }
 
@@ -90,9 +82,11 @@ impl Connections {
     /// Returns [`HttpError::Option`] if a root certificate is damaged, or the system has none.
     pub(crate) fn client(&self, filter: &AddressFilter, url: &Url) -> Result<&Client, HttpError> {
         if filter.names(url) {
-            return made(&self.private, || self.build(Names::Private, None));
+            return self
+                .private
+                .get_or_try_init(|| self.build(Names::Private, None));
         }
-        made(&self.public, || match &self.proxy {
+        self.public.get_or_try_init(|| match &self.proxy {
             None => self.build(Names::Public, None),
             Some((url, proxy)) => self.build(
                 Names::Proxy(url.host_str().unwrap_or_default().to_owned()),
@@ -101,19 +95,9 @@ impl Connections {
         })
     }
 
-    /// Returns the resolver of host names.
-    pub(crate) fn resolver(&self) -> &dyn Resolver {
-        &*self.resolver
-    }
-
-    /// Returns true if public hosts are only reached through a proxy.
-    pub(crate) fn has_proxy(&self) -> bool {
-        self.proxy.is_some()
-    }
-
     fn build(&self, names: Names, proxy: Option<Proxy>) -> Result<Client, HttpError> {
         let mut builder = Client::builder()
-            .user_agent(self.user_agent.clone())
+            .user_agent(USER_AGENT)
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
@@ -144,19 +128,6 @@ impl Connections {
             }
         })
     }
-}
-
-/// Returns the client of the slot, and makes it first if there is none.
-fn made(
-    slot: &OnceLock<Client>,
-    build: impl FnOnce() -> Result<Client, HttpError>,
-) -> Result<&Client, HttpError> {
-    if let Some(client) = slot.get() {
-        return Ok(client);
-    }
-    let client = build()?;
-    // Another request may have been faster.
-    Ok(slot.get_or_init(|| client))
 }
 
 fn proxy(text: &str) -> Result<(Url, Proxy), String> {

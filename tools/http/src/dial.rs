@@ -1,13 +1,13 @@
 //! Connects to a host for a program, or for another protocol than HTTP.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use url::{Host, Url};
+use url::Url;
 
 use crate::HttpError;
-use crate::address::{PrivateAddress, check_resolved};
+use crate::address::{PrivateAddress, check_resolved, literal};
 use crate::exchange::Exchange;
 
 impl Exchange {
@@ -19,7 +19,7 @@ impl Exchange {
     pub(crate) async fn dial(&self, url: &Url) -> Result<TcpStream, HttpError> {
         self.filter.check_literal(url)?;
         let failed = |reason: String| HttpError::connect(url, reason);
-        if self.connections.has_proxy() && !self.filter.names(url) {
+        if self.connections.proxy.is_some() && !self.filter.names(url) {
             return Err(failed(
                 "the proxy of the settings is for requests of tools alone".to_owned(),
             ));
@@ -39,21 +39,15 @@ impl Exchange {
     /// Returns the addresses of the host, all of which may be connected to.
     async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, HttpError> {
         let port = url.port_or_known_default().unwrap_or_default();
-        let host = match url.host() {
-            // `dial` has checked them.
-            Some(Host::Ipv4(address)) => {
-                return Ok(vec![SocketAddr::new(IpAddr::V4(address), port)]);
-            }
-            Some(Host::Ipv6(address)) => {
-                return Ok(vec![SocketAddr::new(IpAddr::V6(address), port)]);
-            }
-            Some(Host::Domain(host)) => host,
-            None => "",
-        };
+        // `dial` has checked it.
+        if let Some(address) = literal(url) {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let host = url.host_str().unwrap_or_default();
         let nothing = |reason: String| HttpError::lookup(url, reason);
         let found = self
             .connections
-            .resolver()
+            .resolver
             .resolve(host)
             .await
             .map_err(|error| nothing(error.to_string()))?;

@@ -1,41 +1,29 @@
 //! [`Encryption`]: TLS for protocols other than HTTP, with the certificates that requests trust.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use once_cell::sync::OnceCell;
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls_platform_verifier::Verifier;
 use tokio_rustls::TlsConnector;
 
-use crate::HttpOptions;
-
 /// TLS for protocols other than HTTP. The root certificates of the system are loaded when they are first needed.
 pub(crate) struct Encryption {
     /// The further root certificates of the options, in PEM, which were checked with them.
-    certificates: Vec<Vec<u8>>,
-    connector: OnceLock<TlsConnector>,
+    pub(crate) certificates: Vec<Vec<u8>>,
+    pub(crate) connector: OnceCell<TlsConnector>,
 }
 
 impl Encryption {
-    pub(crate) fn new(options: &HttpOptions) -> Self {
-        Self {
-            certificates: options.root_certificates.clone(),
-            connector: OnceLock::new(),
-        }
-    }
-
     /// Returns the connector.
     ///
     /// # Errors
     /// Returns the reason for which there is none.
     pub(crate) fn connector(&self) -> Result<TlsConnector, String> {
-        if let Some(connector) = self.connector.get() {
-            return Ok(connector.clone());
-        }
-        let connector = self.load().map_err(|error| error.to_string())?;
-        // Another connection may have been faster.
-        Ok(self.connector.get_or_init(|| connector).clone())
+        let connector = self.connector.get_or_try_init(|| self.load());
+        connector.cloned().map_err(|error| error.to_string())
     }
 
     fn load(&self) -> Result<TlsConnector, rustls::Error> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, StatusCode, header};
+use once_cell::sync::OnceCell;
 use tokio::time::timeout;
 use url::Url;
 
@@ -50,16 +51,16 @@ impl Exchange {
         options.limits.check()?;
         for (index, secret) in options.secrets.iter().enumerate() {
             let invalid = |reason: &str| HttpError::Secret {
-                name: secret.name().to_owned(),
+                name: secret.name.clone(),
                 reason: reason.to_owned(),
             };
-            if secret.url().scheme() != "https" && !filter.names(secret.url()) {
+            if secret.url.scheme() != "https" && !filter.names(&secret.url) {
                 return Err(invalid(
                     "its origin is not encrypted; write https, or add the host to the private hosts",
                 ));
             }
             let is_same = |other: &BoundSecret| {
-                other.origin() == secret.origin() && other.header() == secret.header()
+                other.origin() == secret.origin() && other.header == secret.header
             };
             if options.secrets[..index].iter().any(is_same) {
                 return Err(invalid(
@@ -69,7 +70,10 @@ impl Exchange {
         }
         Ok(Self {
             connections: Connections::new(&options)?,
-            encryption: Encryption::new(&options),
+            encryption: Encryption {
+                certificates: options.root_certificates.clone(),
+                connector: OnceCell::new(),
+            },
             filter,
             mask: Arc::new(Mask::new(&options.secrets)),
             slots,
@@ -112,7 +116,7 @@ impl Exchange {
         for secret in self.secrets(&hop.url).filter(|_| hop.is_own) {
             request
                 .headers_mut()
-                .insert(secret.header(), secret.value().clone());
+                .insert(&secret.header, secret.value.clone());
         }
         let limits = &self.limits;
         let response = timeout(limits.first_byte, client.execute(request))

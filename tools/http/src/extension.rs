@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use host::settings::{Settings, SettingsError, Values};
-use host::{Extension, inventory};
+use host::{Extension, Parts, inventory};
 use tools::{Services, source};
 use tools_text::KeySource;
 
@@ -11,12 +11,14 @@ use crate::HttpClient;
 use crate::settings::{HttpKeys, client, report};
 
 inventory::submit! {
-    Extension::new("http", source!())
-        .with_keys(|| vec![Box::new(HttpKeys::default())])
-        .with_secret_files(secret_files)
-        .with_services(&[], insert)
-        .with_notices(|settings| Ok(report::notices(settings)))
-        .with_report(|settings, _| Box::pin(async { report::report(settings) }))
+    Extension::new("http", source!(), Parts {
+        keys: || vec![Box::new(HttpKeys::default())],
+        secret_files,
+        services: insert,
+        notices: |settings| Ok(report::notices(settings)),
+        report: Some(|settings, _| Box::pin(async { report::report(settings) })),
+        ..Parts::NONE
+    })
 }
 
 /// Adds the client of a session. One that the program brings itself stays, with a cache for this session.

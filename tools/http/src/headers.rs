@@ -31,17 +31,8 @@ pub(crate) fn is_reserved(name: &HeaderName) -> bool {
         || name == "http2-settings"
 }
 
-/// Removes the headers that may not go to another origin.
-pub(crate) fn keep_harmless(headers: &mut HeaderMap) {
-    remove(headers, |name| !HARMLESS.contains(name));
-}
-
-/// Removes the headers that describe a body.
-pub(crate) fn remove_content(headers: &mut HeaderMap) {
-    remove(headers, |name| name.as_str().starts_with("content-"));
-}
-
-fn remove(headers: &mut HeaderMap, is_removed: impl Fn(&HeaderName) -> bool) {
+/// Removes the headers whose names the function takes.
+pub(crate) fn remove(headers: &mut HeaderMap, is_removed: impl Fn(&HeaderName) -> bool) {
     let names: Vec<_> = headers
         .keys()
         .filter(|name| is_removed(name))

@@ -26,8 +26,6 @@ pub struct HttpOptions {
     pub proxy: Option<String>,
     /// Further root certificates, in PEM.
     pub root_certificates: Vec<Vec<u8>>,
-    /// The user agent, or `None` for `toolcrib/VERSION (+URL of the repository)`.
-    pub user_agent: Option<String>,
     /// The limits.
     pub limits: HttpLimits,
     /// The resolver of host names, or `None` for that of the system.
@@ -65,13 +63,6 @@ impl HttpOptions {
     #[must_use]
     pub fn with_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
-        self
-    }
-
-    /// Sets the user agent.
-    #[must_use]
-    pub fn with_user_agent(mut self, user_agent: impl Into<String>) -> Self {
-        self.user_agent = Some(user_agent.into());
         self
     }
 

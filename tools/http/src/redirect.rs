@@ -42,7 +42,9 @@ pub(crate) fn next(
     };
     if becomes_get {
         (next.method, next.body) = (Method::GET, None);
-        headers::remove_content(&mut next.headers);
+        headers::remove(&mut next.headers, |name| {
+            name.as_str().starts_with("content-")
+        });
     }
     if next.url.origin() != hop.url.origin() {
         next.is_own = false;
@@ -55,7 +57,7 @@ pub(crate) fn next(
                 ),
             ));
         }
-        headers::keep_harmless(&mut next.headers);
+        headers::remove(&mut next.headers, |name| !headers::HARMLESS.contains(name));
     }
     Ok(Some(next))
 }

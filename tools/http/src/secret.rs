@@ -25,13 +25,13 @@ use crate::{HttpError, headers, location};
 /// ```
 #[derive(Clone)]
 pub struct BoundSecret {
-    name: String,
-    url: Url,
-    header: HeaderName,
-    prefix: String,
-    secret: Secret,
+    pub(crate) name: String,
+    pub(crate) url: Url,
+    pub(crate) header: HeaderName,
+    pub(crate) prefix: String,
+    pub(crate) secret: Secret,
     /// The prefix and the secret.
-    value: HeaderValue,
+    pub(crate) value: HeaderValue,
 }
 
 impl BoundSecret {
@@ -119,37 +119,14 @@ impl BoundSecret {
     pub fn origin(&self) -> Origin {
         self.url.origin()
     }
-
-    pub(crate) fn url(&self) -> &Url {
-        &self.url
-    }
-
-    pub(crate) fn header(&self) -> &HeaderName {
-        &self.header
-    }
-
-    pub(crate) fn value(&self) -> &HeaderValue {
-        &self.value
-    }
-
-    pub(crate) fn prefix(&self) -> &str {
-        &self.prefix
-    }
-
-    pub(crate) fn expose(&self) -> &str {
-        self.secret.expose()
-    }
 }
 
 impl fmt::Debug for BoundSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            name, url, header, ..
-        } = self;
         f.debug_struct("BoundSecret")
-            .field("name", name)
-            .field("origin", &url.origin().ascii_serialization())
-            .field("header", header)
+            .field("name", &self.name)
+            .field("origin", &self.url.origin().ascii_serialization())
+            .field("header", &self.header)
             .finish_non_exhaustive()
     }
 }

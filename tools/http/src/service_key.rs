@@ -30,9 +30,9 @@ impl ServiceKey {
 
     /// Returns the usual environment variable as the place of the key, for settings that name none.
     pub fn usual_place(&self) -> Setting<KeySource> {
-        Setting {
-            value: KeySource::Environment(self.variable.to_owned()),
-            origin: Origin::Environment(self.variable.to_owned()),
-        }
+        Setting::new(
+            KeySource::Environment(self.variable.to_owned()),
+            Origin::Environment(self.variable.to_owned()),
+        )
     }
 }

@@ -46,20 +46,14 @@ pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Err
     }
     let properties = function.properties();
     for template in templates() {
-        check_template(template, properties.as_deref(), errors);
+        match template::fields(&template.value()) {
+            Ok(fields) => check_fields(template, &fields, properties.as_deref(), errors),
+            Err(message) => errors.at(template.span(), message),
+        }
     }
     for field in attribute.keeps_call.iter().flatten() {
         check_fields(field, &[field.value()], properties.as_deref(), errors);
     }
-}
-
-fn check_template(template: &LitStr, properties: Option<&[&str]>, errors: &mut Errors) {
-    let text = template.value();
-    let fields = match template::fields(&text) {
-        Ok(fields) => fields,
-        Err(message) => return errors.at(template.span(), message),
-    };
-    check_fields(template, &fields, properties, errors);
 }
 
 /// Reports the fields of an attribute's text that are no arguments.

@@ -10,8 +10,8 @@ pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
     /// Adds an error that underlines `tokens`.
-    pub(crate) fn on(&mut self, tokens: &dyn Tokens, message: impl std::fmt::Display) {
-        self.push(Error::new_spanned(tokens.stream(), message));
+    pub(crate) fn on(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.push(Error::new_spanned(tokens, message));
     }
 
     /// Adds an error at a span.
@@ -30,16 +30,5 @@ impl Errors {
     /// Returns the errors as `compile_error!` tokens. Returns `None` if there are no errors.
     pub(crate) fn report(self) -> Option<TokenStream> {
         self.0.map(Error::into_compile_error)
-    }
-}
-
-/// An object-safe version of `ToTokens`, for code that an error underlines.
-pub(crate) trait Tokens {
-    fn stream(&self) -> TokenStream;
-}
-
-impl<T: ToTokens> Tokens for T {
-    fn stream(&self) -> TokenStream {
-        self.to_token_stream()
     }
 }

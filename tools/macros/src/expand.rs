@@ -32,7 +32,12 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     };
     let function = Function::read(parsed, &mut errors);
     effect::check(&attribute, &function, &mut errors);
-    check_blocking(&attribute, &function, &mut errors);
+    if let (Some(blocking), true) = (attribute.blocking, function.is_async()) {
+        errors.at(
+            blocking,
+            "an `async fn` cannot be `blocking`, because it shares its thread with other calls; write a plain `fn`, or remove `blocking`",
+        );
+    }
     let name = name(&attribute, &function, &mut errors);
     if let Some(was) = attribute.was.iter().find(|was| was.value() == name.value()) {
         errors.at(
@@ -43,21 +48,12 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
     let report = errors.report();
     let original = &function.item;
-    let generated = match (&report, function.is_method()) {
+    let generated = match (&report, function.item.sig.receiver().is_some()) {
         (None, _) => submission(&attribute, &function, &name),
         (Some(_), false) => placeholder(&attribute, &function),
         (Some(_), true) => TokenStream::new(),
     };
     quote! { #original #generated #report }
-}
-
-fn check_blocking(attribute: &Attribute, function: &Function, errors: &mut Errors) {
-    if let (Some(blocking), true) = (attribute.blocking, function.is_async()) {
-        errors.at(
-            blocking,
-            "an `async fn` cannot be `blocking`, because it shares its thread with other calls; write a plain `fn`, or remove `blocking`",
-        );
-    }
 }
 
 fn name(attribute: &Attribute, function: &Function, errors: &mut Errors) -> LitStr {

@@ -71,11 +71,6 @@ impl Function {
         self.item.sig.asyncness.is_some()
     }
 
-    /// Returns true if the function has a receiver. In an `impl` or a `trait`, no constant can be generated beside it.
-    pub(crate) fn is_method(&self) -> bool {
-        self.item.sig.receiver().is_some()
-    }
-
     /// Returns the plain parameters.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
         self.parameters

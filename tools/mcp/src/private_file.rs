@@ -5,8 +5,6 @@ use std::path::Path;
 
 use tools_store::private;
 
-pub(crate) use tools_store::private::remove;
-
 /// Reads a file of at most that many bytes. Returns `None` if there is none.
 ///
 /// # Errors

@@ -392,7 +392,7 @@ impl CommandContext for FamilyOptions {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
-    use host::{Extension, inventory};
+    use host::{Extension, Parts, inventory};
     use tools::source;
 
     use super::*;
@@ -409,13 +409,15 @@ mod tests {
     };
 
     inventory::submit! {
-        Extension::new("taken", source!())
-            .with_commands(&[
+        Extension::new("taken", source!(), Parts {
+            commands: &[
                 host::Command::new("list"),
                 host::Command::new("fan"),
                 host::Command::new("fan"),
                 AUDIT,
-            ])
+            ],
+            ..Parts::NONE
+        })
     }
 
     #[test]

@@ -53,11 +53,11 @@ impl TrustArgs {
         }
         let mut exit = Exit::Success;
         for content in contents {
-            let path = visible(&content.path().to_string_lossy()).into_owned();
+            let path = visible(&content.path.to_string_lossy()).into_owned();
             match Records::judge(Some(&records), content) {
                 None => output::page(&format!("{}: approved\n", styled(STRONG, path)))?,
                 Some(unapproved) if self.is_approved(&unapproved).await? => {
-                    records.approve(unapproved.content())?;
+                    records.approve(&unapproved.content)?;
                     notice::note(&format!("approved {path}"));
                 }
                 Some(_) => exit = Exit::Refused,
@@ -88,7 +88,7 @@ impl TrustArgs {
     /// Shows a content. Returns true if a digest on the command line or the person approves it.
     async fn is_approved(&self, unapproved: &Unapproved) -> Result<bool, Error> {
         output::page(&trust::page(unapproved, output::width()))?;
-        let digest = unapproved.content().digest();
+        let digest = &unapproved.content.digest;
         // With several contents, each digest is one of others.
         match self.digest.is_empty() {
             true => is_approved(&[], digest, "this file").await,

@@ -29,10 +29,7 @@ pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
     let related = with_key.iter().find(|(_, service)| is_related(service));
     related.or(with_key.first()).map(|(name, service)| {
         let origin = Origin::Environment(service.key_variable.to_owned());
-        Setting {
-            value: (*name).to_owned(),
-            origin,
-        }
+        Setting::new((*name).to_owned(), origin)
     })
 }
 
@@ -40,10 +37,7 @@ pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
 pub(super) fn completing(values: &Values) -> Option<Setting<String>> {
     let keys = values.of::<ProgramKeys>();
     match (&keys.base_url, &keys.model) {
-        (Some(url), _) => Some(Setting {
-            value: FOR_URLS.to_owned(),
-            origin: url.origin.clone(),
-        }),
+        (Some(url), _) => Some(Setting::new(FOR_URLS.to_owned(), url.origin.clone())),
         (None, model) => provider(model.as_ref().map(|model| model.value.as_str())),
     }
 }
@@ -61,12 +55,8 @@ pub(super) fn values() -> Result<Values, SettingsError> {
         match text.into_string() {
             Ok(text) => Ok(Some((vec![text], origin))),
             Err(_) => {
-                let reason = "is not UTF-8; set another text, or unset the variable".to_owned();
-                Err(SettingsError::Value {
-                    origin,
-                    key: key.name.to_owned(),
-                    reason,
-                })
+                let reason = "is not UTF-8; set another text, or unset the variable";
+                Err(SettingsError::value(&origin, key.name, reason))
             }
         }
     })

@@ -39,10 +39,8 @@ impl Recording {
         else {
             return read(flags);
         };
-        let began_with = |value: &String| Setting {
-            value: value.clone(),
-            origin: Origin::Session(name.clone()),
-        };
+        let began_with =
+            |value: &String| Setting::new(value.clone(), Origin::Session(name.clone()));
         let (is_provider_named, is_model_named) = (
             flags.of::<ProgramKeys>().provider.is_some(),
             flags.of::<ProgramKeys>().model.is_some(),

@@ -50,11 +50,11 @@ impl AgentOptions {
                     "needs --provider {SCRIPTED}, not {}; drop one of the two flags",
                     named.value
                 );
-                return Err(SettingsError::Value {
-                    origin: Origin::Flag("--script"),
-                    key: "a script".to_owned(),
+                return Err(SettingsError::value(
+                    &Origin::Flag("--script"),
+                    "a script",
                     reason,
-                });
+                ));
             }
             flags
                 .of_mut::<ProgramKeys>()

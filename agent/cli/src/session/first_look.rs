@@ -48,7 +48,7 @@ impl ProjectTexts {
     /// Asks the person at the terminal about instructions that are new to them.
     pub(super) async fn offered(mut self, console: &Arc<Console>) -> Self {
         let of_instructions =
-            |unapproved: &&Unapproved| Some(unapproved.content()) == self.instructions.as_ref();
+            |unapproved: &&Unapproved| Some(&unapproved.content) == self.instructions.as_ref();
         if let Some(unapproved) = self.unapproved.iter().find(of_instructions).cloned()
             && is_approved(
                 &unapproved,
@@ -80,7 +80,7 @@ pub(super) async fn offer_settings(
     for (content, is_below_trusted) in host.project_contents()? {
         if is_below_trusted
             && let Some(unapproved) = Records::judge(records.as_ref(), content)
-            && !unapproved.is_recent()
+            && !unapproved.is_recent
         {
             is_approved(&unapproved, "Trust this file?", console).await;
         }
@@ -111,7 +111,7 @@ async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Cons
     if !answer.is_some_and(|line| dialogue::is_yes(&line)) {
         return false;
     }
-    let recorded = Records::own().map(|records| records.approve(unapproved.content()));
+    let recorded = Records::own().map(|records| records.approve(&unapproved.content));
     if let Some(Err(error)) = &recorded {
         notice::warning(&error.to_string());
     }

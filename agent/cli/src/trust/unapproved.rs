@@ -27,19 +27,19 @@ static TOLD: Mutex<BTreeSet<Digest>> = Mutex::new(BTreeSet::new());
 
 /// Returns the page on the content: its effects, the difference from the approved one or else the text, and the digest.
 pub(crate) fn page(unapproved: &Unapproved, width: usize) -> String {
-    let path = unapproved.content().path().to_string_lossy();
+    let path = unapproved.content.path.to_string_lossy();
     let quoted = |line: &String| mark_rows(&visible(line), Style::new(), width);
     let mut page = format!("{}\n", styled(STRONG, visible(&path)));
-    page.extend(unapproved.content().effects().iter().map(quoted));
-    if unapproved.is_recent() {
+    page.extend(unapproved.content.effects.iter().map(quoted));
+    if unapproved.is_recent {
         page += "  it changed after a session had begun here, so a session may have written it\n";
     }
-    page += match unapproved.before() {
+    page += match &unapproved.before {
         Some(_) => "  the difference from the content that you approved:\n",
         None => "  the content:\n",
     };
     page.extend(lines(unapproved).iter().map(quoted));
-    page + &format!("  digest: {}\n", unapproved.content().digest())
+    page + &format!("  digest: {}\n", unapproved.content.digest)
 }
 
 /// Says once that sessions count as ones that read text of strangers, because of this content.
@@ -59,8 +59,8 @@ pub(crate) fn tell_narrowing(unapproved: &Unapproved) {
     if is_told(unapproved) {
         return;
     }
-    let (path, program) = (unapproved.content().path().display(), program::name());
-    if !unapproved.is_recent() {
+    let (path, program) = (unapproved.content.path.display(), program::name());
+    if !unapproved.is_recent {
         notice::hint(&format!(
             "{path} may only narrow, and sessions count as ones that read text of strangers, until you approve it; \
              {program} trust shows what it grants, and asks"
@@ -80,7 +80,7 @@ pub(crate) fn tell_narrowing(unapproved: &Unapproved) {
     notice::warning(&format!(
         "{path} changed after a session had begun here, so a session may have written it. It may only narrow, and sessions count \
          as ones that read text of strangers. {program} trust shows all of it. {}:{}{more}",
-        if unapproved.before().is_some() {
+        if unapproved.before.is_some() {
             "The difference"
         } else {
             "The content"
@@ -91,9 +91,9 @@ pub(crate) fn tell_narrowing(unapproved: &Unapproved) {
 
 /// Returns the state in words.
 fn state(unapproved: &Unapproved) -> String {
-    let name = unapproved.content().name();
+    let name = unapproved.content.name();
     let lines = lines(unapproved);
-    match unapproved.before() {
+    match &unapproved.before {
         Some(_) => {
             let count = counted(difference::changed(&lines) as u64, "line");
             format!("{name} changed since you last saw it ({count})")
@@ -107,14 +107,9 @@ fn state(unapproved: &Unapproved) -> String {
 
 /// Returns the lines of the difference from the approved content, or else those of the text.
 fn lines(unapproved: &Unapproved) -> Vec<String> {
-    match unapproved.before() {
-        Some(before) => difference::lines(before, unapproved.content().text()),
-        None => unapproved
-            .content()
-            .text()
-            .lines()
-            .map(str::to_owned)
-            .collect(),
+    match &unapproved.before {
+        Some(before) => difference::lines(before, &unapproved.content.text),
+        None => unapproved.content.text.lines().map(str::to_owned).collect(),
     }
 }
 
@@ -123,5 +118,5 @@ fn is_told(unapproved: &Unapproved) -> bool {
     !TOLD
         .lock()
         .ignore_poison()
-        .insert(*unapproved.content().digest())
+        .insert(unapproved.content.digest)
 }

@@ -80,7 +80,7 @@ pub enum Rule {
 /// The changes so far, and the place of the next ones.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    all: BTreeSet<Change>,
+    pub(super) all: BTreeSet<Change>,
     pub(super) place: String,
 }
 
@@ -99,11 +99,6 @@ impl Changes {
             rule,
             fidelity,
         });
-    }
-
-    /// Returns all changes in the order of their places.
-    pub(super) fn into_sorted(self) -> Vec<Change> {
-        self.all.into_iter().collect()
     }
 }
 

@@ -96,7 +96,7 @@ impl WireSchema {
         Ok(Self {
             schema,
             arguments,
-            changes: changes.into_sorted(),
+            changes: changes.all.into_iter().collect(),
         })
     }
 }

@@ -31,7 +31,9 @@ impl Patterns {
             Ast::Empty(_) | Ast::Dot(_) => true,
             Ast::Literal(literal) => self.has_literal(literal),
             Ast::ClassPerl(class) => is_regular || !class.negated,
-            Ast::ClassBracketed(class) => self.has_set(&class.kind),
+            Ast::ClassBracketed(class) => {
+                matches!(&class.kind, ClassSet::Item(item) if self.has_item(item))
+            }
             Ast::Assertion(assertion) => matches!(
                 assertion.kind,
                 AssertionKind::StartLine | AssertionKind::EndLine
@@ -61,13 +63,6 @@ impl Patterns {
             }
             _ => false,
         }
-    }
-
-    fn has_set(self, set: &ClassSet) -> bool {
-        let ClassSet::Item(item) = set else {
-            return false;
-        };
-        self.has_item(item)
     }
 
     fn has_item(self, item: &ClassSetItem) -> bool {

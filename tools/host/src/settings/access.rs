@@ -65,7 +65,7 @@ declare_keys! {
 fn default_clauses() -> Vec<Setting<Clause>> {
     let clauses = extension::list()
         .into_iter()
-        .flat_map(|extension| extension.default_grants);
+        .flat_map(|extension| extension.parts.default_grants);
     clauses
         .filter_map(|clause| clause.parse().ok())
         .map(Setting::from_default)

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::origin::{Origin, Setting};
 use crate::folders;
@@ -114,11 +114,23 @@ impl SettingsError {
 
     /// Creates the error of a value that its service refuses.
     pub fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> Self {
-        let reason = format!("cannot be used: {error}");
+        Self::value(&setting.origin, key, format!("cannot be used: {error}"))
+    }
+
+    /// Returns the conversion of the error of a file.
+    pub(super) fn read(path: &Path) -> impl Fn(io::Error) -> Self {
+        |source| Self::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Creates the error for a value that is not accepted. The reason follows the key.
+    pub fn value(origin: &Origin, key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Value {
-            origin: setting.origin.clone(),
-            key: key.to_owned(),
-            reason,
+            origin: origin.clone(),
+            key: key.into(),
+            reason: reason.into(),
         }
     }
 }

@@ -64,10 +64,7 @@ pub fn built_in() -> Result<Layer, SettingsError> {
 
 /// Loads the file of `--config`.
 pub fn load_named(path: &Path) -> Result<Loaded, SettingsError> {
-    let path = std::path::absolute(path).map_err(|source| SettingsError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let path = std::path::absolute(path).map_err(SettingsError::read(path))?;
     let layer = read(&path, home().as_deref())?;
     Ok(Loaded {
         layers: vec![layer],
@@ -166,10 +163,7 @@ fn load_user() -> Result<(Loaded, Layer), SettingsError> {
     let Some(path) = folders::settings() else {
         return Ok((loaded, Layer::default()));
     };
-    let exists = path.try_exists().map_err(|source| SettingsError::Read {
-        path: path.clone(),
-        source,
-    })?;
+    let exists = path.try_exists().map_err(SettingsError::read(&path))?;
     let (layer, state) = match exists {
         true => (read(&path, home().as_deref())?, FileState::Used),
         false => (Layer::default(), FileState::Missing),
@@ -190,10 +184,7 @@ impl SettingsFile {
 }
 
 fn read(path: &Path, home: Option<&Path>) -> Result<Layer, SettingsError> {
-    let text = project_file::text(path).map_err(|source| SettingsError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = project_file::text(path).map_err(SettingsError::read(path))?;
     reader::layer(&Arc::from(path), &text, home)
 }
 

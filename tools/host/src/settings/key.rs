@@ -246,11 +246,7 @@ impl<S: Slot> AnyKey for Key<S> {
     fn parse(&self, texts: &[String], origin: &Origin) -> Result<Box<dyn AnySlot>, SettingsError> {
         match (self.kind.from_texts)(texts, origin) {
             Ok(slot) => Ok(Box::new(slot)),
-            Err(reason) => Err(SettingsError::Value {
-                origin: origin.clone(),
-                key: self.about.name.to_owned(),
-                reason,
-            }),
+            Err(reason) => Err(SettingsError::value(origin, self.about.name, reason)),
         }
     }
 

@@ -155,10 +155,10 @@ fn scalar<T: 'static, S: Slot<Value = T> + From<Setting<T>>>(
         from_toml: Box::new(move |section, key| Ok(section.scalar(key, toml, parse)?.map(S::from))),
         from_texts: Box::new(move |texts, origin| {
             let text = texts.last().map(String::as_str).unwrap_or_default();
-            Ok(S::from(Setting {
-                value: parse(text, Base::default())?,
-                origin: origin.clone(),
-            }))
+            Ok(S::from(Setting::new(
+                parse(text, Base::default())?,
+                origin.clone(),
+            )))
         }),
         document,
         is_scalar: true,
@@ -173,17 +173,10 @@ fn list<T: 'static, S: Slot>(
     Kind {
         from_toml: Box::new(move |section, key| Ok(section.list(key, parse)?.map(collect))),
         from_texts: Box::new(move |texts, origin| {
-            let item = |text: &String| {
-                Ok(Setting {
-                    value: parse(text, Base::default())?,
-                    origin: origin.clone(),
-                })
-            };
+            let item =
+                |text: &String| Ok(Setting::new(parse(text, Base::default())?, origin.clone()));
             let items = texts.iter().map(item).collect::<Result<_, String>>()?;
-            Ok(collect(Setting {
-                value: items,
-                origin: origin.clone(),
-            }))
+            Ok(collect(Setting::new(items, origin.clone())))
         }),
         document,
         is_scalar: false,

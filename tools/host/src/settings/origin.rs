@@ -38,28 +38,24 @@ pub enum Origin {
 }
 
 impl<T> Setting<T> {
+    /// Creates a setting.
+    pub fn new(value: T, origin: Origin) -> Self {
+        Self { value, origin }
+    }
+
     /// Returns a default value.
     pub fn from_default(value: T) -> Self {
-        Self {
-            value,
-            origin: Origin::Default,
-        }
+        Self::new(value, Origin::Default)
     }
 
     /// Returns the value of a flag.
     pub fn from_flag(flag: &'static str, value: T) -> Self {
-        Self {
-            value,
-            origin: Origin::Flag(flag),
-        }
+        Self::new(value, Origin::Flag(flag))
     }
 
     /// Converts the value and keeps its origin.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
-        Setting {
-            value: change(self.value),
-            origin: self.origin,
-        }
+        Setting::new(change(self.value), self.origin)
     }
 }
 

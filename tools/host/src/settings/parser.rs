@@ -97,12 +97,8 @@ pub fn clause(text: &str, _: Base<'_>) -> Result<Clause, String> {
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
 pub fn url(text: &str, _: Base<'_>) -> Result<String, String> {
-    match is_plain_url(text) {
-        true => Ok(text.to_owned()),
-        false => {
-            Err("must be http(s)://host/path, without a user, a query or a fragment".to_owned())
-        }
-    }
+    let reason = "must be http(s)://host/path, without a user, a query or a fragment";
+    accepted(text, is_plain_url(text), reason)
 }
 
 /// Parses the URL of a proxy, or `environment`.
@@ -125,13 +121,8 @@ pub fn proxy_url(text: &str, base: Base<'_>) -> Result<String, String> {
 pub fn host(text: &str, _: Base<'_>) -> Result<String, String> {
     let (host, bits) = text.split_once('/').unwrap_or((text, "0"));
     let is_host = is_plain_url(&format!("http://{host}")) && !host.contains(['*', ',']);
-    match is_host && bits.parse::<u8>().is_ok() {
-        true => Ok(text.to_owned()),
-        false => Err(
-            "must contain hosts or blocks of addresses, such as localhost:8080 or 10.0.0.0/8"
-                .to_owned(),
-        ),
-    }
+    let reason = "must contain hosts or blocks of addresses, such as localhost:8080 or 10.0.0.0/8";
+    accepted(text, is_host && bits.parse::<u8>().is_ok(), reason)
 }
 
 /// Parses the name of an environment variable in capitals.
@@ -143,13 +134,8 @@ pub fn variable(text: &str, _: Base<'_>) -> Result<String, String> {
         && text
             .bytes()
             .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    match is_name && !text.is_empty() {
-        true => Ok(text.to_owned()),
-        false => Err(
-            "must be the name of an environment variable in capitals, not the key itself"
-                .to_owned(),
-        ),
-    }
+    let reason = "must be the name of an environment variable in capitals, not the key itself";
+    accepted(text, is_name && !text.is_empty(), reason)
 }
 
 /// Parses a path, relative to the folder of the settings file. `~/` stands for the home.
@@ -170,6 +156,14 @@ pub fn directory(text: &str, base: Base<'_>) -> Result<PathBuf, String> {
     match path.is_absolute() {
         true => Ok(path),
         false => Err("must contain absolute paths, or paths that begin with ~/".to_owned()),
+    }
+}
+
+fn accepted(text: &str, is_accepted: bool, reason: &str) -> Result<String, String> {
+    if is_accepted {
+        Ok(text.to_owned())
+    } else {
+        Err(reason.to_owned())
     }
 }
 

@@ -125,19 +125,11 @@ fn read(
     home: Option<&Path>,
     records: Option<&Records>,
 ) -> Result<Found, SettingsError> {
-    let text = text(&path).map_err(|source| SettingsError::Read {
-        path: path.clone(),
-        source,
-    })?;
+    let text = text(&path).map_err(SettingsError::read(&path))?;
     let layer = reader::layer(&Arc::from(&*path), &text, home)?;
     if let Some(trusted) = layer.values.of::<AccessKeys>().trusted.first() {
-        let reason =
-            "is accepted only in the user's file, because a project cannot trust itself".to_owned();
-        return Err(SettingsError::Value {
-            origin: trusted.origin.clone(),
-            key: "trusted".to_owned(),
-            reason,
-        });
+        let reason = "is accepted only in the user's file, because a project cannot trust itself";
+        return Err(SettingsError::value(&trusted.origin, "trusted", reason));
     }
     let mut effects = vec![match &trusting {
         Some(origin) => format!(
@@ -149,7 +141,8 @@ fn read(
         }
     }];
     effects.extend(trust::effects(&layer));
-    let content = Content::new(SETTINGS, &path, text.as_bytes()).with_effects(effects);
+    let mut content = Content::new(SETTINGS, &path, text.as_bytes());
+    content.effects = effects;
     let unapproved = Records::judge(records, content.clone());
     Ok(Found {
         path,

@@ -122,10 +122,7 @@ impl<'a> Section<'a> {
             _ => Err(self.type_error(key, item, "a string")),
         };
         let items = items.iter().map(item).collect::<Result<_, _>>()?;
-        Ok(Some(Setting {
-            value: items,
-            origin,
-        }))
+        Ok(Some(Setting::new(items, origin)))
     }
 
     /// Takes a list of tables, and deserializes and converts each.
@@ -199,20 +196,19 @@ impl<'a> Section<'a> {
             folder: self.path.parent(),
             home: self.home,
         };
-        let invalid = |at: usize, reason: String| SettingsError::Value {
-            origin: origin(self.path, self.text, at),
-            key: self.full_key(key),
-            reason,
+        let invalid = |at: usize, reason: String| {
+            SettingsError::value(
+                &origin(self.path, self.text, at),
+                self.full_key(key),
+                reason,
+            )
         };
         let table = T::deserialize(ValueDeserializer::from(item.clone())).map_err(|error| {
             let at = error.span().map_or(item.span().start, |span| span.start);
             invalid(at, format!("is invalid: {}", error.message()))
         })?;
         let value = convert(table, base).map_err(|reason| invalid(item.span().start, reason))?;
-        Ok(Setting {
-            value,
-            origin: self.origin(item),
-        })
+        Ok(Setting::new(value, self.origin(item)))
     }
 
     /// Takes a nested table of named tables.
@@ -229,10 +225,7 @@ impl<'a> Section<'a> {
             let origin = origin(self.path, self.text, name.span().start);
             let table = self.table_from(&path, value)?;
             sections.push((
-                Setting {
-                    value: name.into_inner().into_owned(),
-                    origin,
-                },
+                Setting::new(name.into_inner().into_owned(), origin),
                 self.child(&path, table),
             ));
         }
@@ -286,7 +279,8 @@ impl<'a> Section<'a> {
                 .next()
                 .is_some_and(|last| last == key.get_ref())
         };
-        let near = nearest(key.get_ref(), &known).map(|near| format!("{inside}{near}"));
+        let near = ToolError::near(key.get_ref(), known.iter().copied());
+        let near = near.first().map(|near| format!("{inside}{near}"));
         let near = near.or_else(|| {
             self.known_keys
                 .iter()
@@ -363,21 +357,13 @@ impl<'a> Section<'a> {
             },
         ) {
             Ok(value) => Ok(Setting { value, origin }),
-            Err(reason) => Err(SettingsError::Value {
-                origin,
-                key: self.full_key(key),
-                reason,
-            }),
+            Err(reason) => Err(SettingsError::value(&origin, self.full_key(key), reason)),
         }
     }
 
     fn type_error(&self, key: &str, value: &Spanned<DeValue<'a>>, expected: &str) -> SettingsError {
         let reason = format!("must be {expected}, not {}", described(value.get_ref()));
-        SettingsError::Value {
-            origin: self.origin(value),
-            key: self.full_key(key),
-            reason,
-        }
+        SettingsError::value(&self.origin(value), self.full_key(key), reason)
     }
 
     fn origin(&self, value: &Spanned<DeValue<'a>>) -> Origin {
@@ -415,12 +401,4 @@ fn is_like_a_secret(key: &str) -> bool {
     ["key", "token", "secret", "password"]
         .iter()
         .any(|word| key.ends_with(word))
-}
-
-fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str> {
-    let near = ToolError::near(key, known.iter().copied());
-    known
-        .iter()
-        .copied()
-        .find(|name| near.first().is_some_and(|near| near == name))
 }

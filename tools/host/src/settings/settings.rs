@@ -23,23 +23,25 @@ pub struct Settings {
     values: Values,
     /// Grants that follow from other settings. No person named them, so they are no consent.
     implied: Vec<Setting<Clause>>,
-    /// The values of lower layers in which a higher one replaced an owner that its keys need.
-    replaced: Vec<Values>,
-    /// The grant of a job, which limits the others, and its rules.
-    job: Option<(Grant, Vec<Rule>)>,
+    /// The values of lower layers in which a higher one replaced an owner that its keys need, such as the provider of a URL.
+    pub replaced: Vec<Values>,
+    /// The grant of a job, which limits the others, and its rules. `None` if the session runs none.
+    pub job: Option<(Grant, Vec<Rule>)>,
     /// The values of each layer, and of those that do not apply to this session. The files that they name are protected all the same, because
     /// the next session may use them.
     named: Vec<Values>,
-    /// Files of the command that no tool may reach.
-    hidden: Vec<PathBuf>,
+    /// Files of the command that no tool may reach, inside or outside the root.
+    pub hidden: Vec<PathBuf>,
     /// Files of the command that decide what tools may do.
     control: Vec<PathBuf>,
     /// The root of the session, with links resolved.
     root: Option<PathBuf>,
-    ignores_project: bool,
-    /// Folders that no program may create.
-    reserved: Vec<PathBuf>,
-    sensitive: Vec<SensitivePlace>,
+    /// True if the session does not read the files of the user and the project, as with `--config` and `--no-config`.
+    pub ignores_project: bool,
+    /// Folders that programs in the root may not create, because the next session reads them.
+    pub reserved: Vec<PathBuf>,
+    /// The places whose content other programs run.
+    pub sensitive: Vec<SensitivePlace>,
     /// The searched files, existing or not.
     files: Vec<SettingsFile>,
 }
@@ -145,11 +147,6 @@ impl Settings {
         &self.files
     }
 
-    /// Returns the values of lower layers in which a higher one replaced an owner that its keys need, such as the provider of a URL.
-    pub fn replaced(&self) -> &[Values] {
-        &self.replaced
-    }
-
     /// Adds a default grant, which may have the origin of another setting.
     #[must_use]
     pub fn with_default_grant(mut self, clause: Setting<Clause>) -> Self {
@@ -186,17 +183,11 @@ impl Settings {
             if target.scheme() == "net" {
                 let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause));
                 let rule = rule.map_err(|error| SettingsError::unusable(key, named, error))?;
-                self = self.with_rule(Setting {
-                    value: rule,
-                    origin: named.origin.clone(),
-                });
+                self = self.with_rule(Setting::new(rule, named.origin.clone()));
                 clause =
                     unnamed(target).map_err(|error| SettingsError::unusable(key, named, error))?;
             }
-            self = self.with_default_grant(Setting {
-                value: clause,
-                origin: named.origin.clone(),
-            });
+            self = self.with_default_grant(Setting::new(clause, named.origin.clone()));
         }
         Ok(self)
     }
@@ -204,15 +195,8 @@ impl Settings {
     /// Limits the grant to that of a job, and adds its rules.
     #[must_use]
     pub fn within_job(self, grant: Grant, rules: Vec<Rule>) -> Self {
-        Self {
-            job: Some((grant, rules)),
-            ..self
-        }
-    }
-
-    /// Returns the grant of the job. Returns `None` if the session runs none.
-    pub fn job_grant(&self) -> Option<&Grant> {
-        self.job.as_ref().map(|(grant, _)| grant)
+        let job = Some((grant, rules));
+        Self { job, ..self }
     }
 
     /// Sets the root of the session, with links resolved.
@@ -227,54 +211,6 @@ impl Settings {
     /// Returns the root of the session. Returns `None` if there is none that can be used.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
-    }
-
-    /// Sets whether the session reads the files of the user and the project: it does unless `--config` or `--no-config` is given.
-    #[must_use]
-    pub fn with_project_files(self, reads: bool) -> Self {
-        Self {
-            ignores_project: !reads,
-            ..self
-        }
-    }
-
-    /// Returns true if the session reads the files of the user and the project.
-    pub fn reads_project_files(&self) -> bool {
-        !self.ignores_project
-    }
-
-    /// Adds folders that programs in the root may not create, because the next session reads them.
-    #[must_use]
-    pub fn with_reserved_folders(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.reserved.extend(folders);
-        self
-    }
-
-    /// Returns the folders that no program may create.
-    pub fn reserved_folders(&self) -> &[PathBuf] {
-        &self.reserved
-    }
-
-    /// Adds places whose content other programs run.
-    #[must_use]
-    pub fn with_sensitive_places(
-        mut self,
-        places: impl IntoIterator<Item = SensitivePlace>,
-    ) -> Self {
-        self.sensitive.extend(places);
-        self
-    }
-
-    /// Returns the places whose content other programs run.
-    pub fn sensitive_places(&self) -> &[SensitivePlace] {
-        &self.sensitive
-    }
-
-    /// Hides these files of the command from tools, inside or outside the root.
-    #[must_use]
-    pub fn with_hidden_files(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.hidden.extend(files);
-        self
     }
 
     /// Adds files of the command that decide what tools may do: each write or removal needs approval.
@@ -333,7 +269,7 @@ impl Settings {
         let files_of = |values: &Values| {
             let of_families = families
                 .iter()
-                .flat_map(|extension| (extension.secret_files)(values));
+                .flat_map(|extension| (extension.parts.secret_files)(values));
             values
                 .files(FileUse::Secret)
                 .map(PathBuf::from)
@@ -379,11 +315,7 @@ impl Settings {
             .last()
         {
             let reason = format!("conflicts with {other}; remove one of them");
-            return Err(SettingsError::Value {
-                origin: origin.clone(),
-                key: key.to_owned(),
-                reason,
-            });
+            return Err(SettingsError::value(origin, key, reason));
         }
         let owners: Vec<_> = Values::keys()
             .filter(|key| key.needs_owner)

@@ -55,7 +55,7 @@ impl Default for Values {
         let own: Box<dyn KeySet> = Box::new(AccessKeys::default());
         let of_families = extension::list()
             .into_iter()
-            .flat_map(|extension| (extension.keys)());
+            .flat_map(|extension| (extension.parts.keys)());
         Self {
             sets: [own].into_iter().chain(of_families).collect(),
         }

@@ -58,7 +58,7 @@ impl Approvals {
     /// # Errors
     /// Returns an error if the approval cannot be read, or if other users have access to it.
     pub fn find(&self, subject: &Subject) -> Result<Approval, TrustError> {
-        Ok(match self.approved(subject.workspace(), subject.name())? {
+        Ok(match self.approved(&subject.workspace, &subject.name)? {
             None => Approval::Missing,
             Some(approved) if approved.digest() == subject.digest() => Approval::Given,
             Some(approved) => Approval::Outdated(subject.changes_since(&approved)),
@@ -99,7 +99,7 @@ impl Approvals {
         if digest != *seen {
             return Err(TrustError::Changed);
         }
-        let path = self.path_of(subject.workspace(), subject.name());
+        let path = self.path_of(&subject.workspace, &subject.name);
         let written = serde_json::to_string_pretty(&Approved {
             digest,
             subject: subject.clone(),

@@ -10,12 +10,18 @@ use tools_text::TextEncoding;
 /// The content of a project's file at one moment. The text that is used must be the one in here: the file may change meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    kind: &'static str,
-    path: PathBuf,
-    text: String,
-    digest: Digest,
-    changed: Option<SystemTime>,
-    effects: Vec<String>,
+    /// The kind, such as `settings`.
+    pub kind: &'static str,
+    /// The path, with links in its folder resolved.
+    pub path: PathBuf,
+    /// The text.
+    pub text: String,
+    /// The digest of the bytes.
+    pub digest: Digest,
+    /// The time of the last change of the file, or of the link to it.
+    pub changed: Option<SystemTime>,
+    /// The effects of an approval, each as a line.
+    pub effects: Vec<String>,
 }
 
 impl Content {
@@ -33,22 +39,6 @@ impl Content {
         }
     }
 
-    /// Sets the sentences on what an approval brings about, each on one line.
-    #[must_use]
-    pub fn with_effects(self, effects: Vec<String>) -> Self {
-        Self { effects, ..self }
-    }
-
-    /// Returns the kind.
-    pub fn kind(&self) -> &'static str {
-        self.kind
-    }
-
-    /// Returns the path, whose folder has no links.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Returns the folder, whose approvals are kept together.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
@@ -61,26 +51,6 @@ impl Content {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned()
-    }
-
-    /// Returns the text without a byte order mark. The encoding of bytes that are not UTF-8 is guessed.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the digest of the bytes.
-    pub fn digest(&self) -> &Digest {
-        &self.digest
-    }
-
-    /// Returns the time of the last change. Returns `None` if it is not known.
-    pub fn changed(&self) -> Option<SystemTime> {
-        self.changed
-    }
-
-    /// Returns the sentences on what an approval brings about.
-    pub fn effects(&self) -> &[String] {
-        &self.effects
     }
 }
 

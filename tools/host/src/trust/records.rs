@@ -69,7 +69,11 @@ impl Records {
     /// Returns the content with what is known about it, unless a person has approved it. Without `records`, nothing is approved.
     pub fn judge(records: Option<&Self>, content: Content) -> Option<Unapproved> {
         let Some(records) = records else {
-            return Some(Unapproved::new(content, None, false));
+            return Some(Unapproved {
+                content,
+                before: None,
+                is_recent: false,
+            });
         };
         if records
             .read(&records.path_of(&content))
@@ -77,23 +81,27 @@ impl Records {
         {
             return None;
         }
-        let began = records.first_session(content.path());
+        let began = records.first_session(&content.path);
         let is_recent = began.is_some_and(|began| {
             content
-                .changed()
+                .changed
                 .is_none_or(|changed| changed + CLOCK_LAG >= began)
         });
         let before = records.latest(&content);
-        Some(Unapproved::new(content, before, is_recent))
+        Some(Unapproved {
+            content,
+            before,
+            is_recent,
+        })
     }
 
     /// Records that a person has seen and approved the content.
     pub fn approve(&self, content: &Content) -> Result<(), RecordError> {
         let approved = Approved {
-            kind: content.kind().to_owned(),
-            path: content.path().to_string_lossy().into_owned(),
-            digest: *content.digest(),
-            text: (content.text().len() <= MAX_TEXT).then(|| content.text().to_owned()),
+            kind: content.kind.to_owned(),
+            path: content.path.to_string_lossy().into_owned(),
+            digest: content.digest,
+            text: (content.text.len() <= MAX_TEXT).then(|| content.text.clone()),
         };
         let folder = self.folder_of(content.folder());
         self.make_room(&folder);
@@ -155,10 +163,10 @@ impl Records {
 
     /// Returns the text of the file that was approved last.
     fn latest(&self, content: &Content) -> Option<String> {
-        let path = content.path().to_string_lossy();
+        let path = content.path.to_string_lossy();
         let of_file = |file: &Path| {
             let approved = self.read(file)?;
-            (approved.kind == content.kind() && approved.path == path).then_some(approved.text?)
+            (approved.kind == content.kind && approved.path == path).then_some(approved.text?)
         };
         approvals(&self.folder_of(content.folder()))
             .iter()
@@ -199,8 +207,8 @@ impl Records {
     }
 
     fn path_of(&self, content: &Content) -> PathBuf {
-        let key = Digest::hash_json(&json!([content.kind(), content.name(), content.digest()]))
-            .to_string();
+        let key =
+            Digest::hash_json(&json!([content.kind, content.name(), content.digest])).to_string();
         self.folder_of(content.folder())
             .join(format!("{}.json", &key[..DIGITS]))
     }
@@ -208,9 +216,9 @@ impl Records {
 
 impl Approved {
     fn is_of(&self, content: &Content) -> bool {
-        self.kind == content.kind()
-            && self.path == content.path().to_string_lossy()
-            && self.digest == *content.digest()
+        self.kind == content.kind
+            && self.path == content.path.to_string_lossy()
+            && self.digest == content.digest
     }
 }
 
@@ -256,13 +264,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let records = records(folder.path());
         let judged = |text: &str| Records::judge(Some(&records), content(folder.path(), text));
-        assert_eq!(judged("one").unwrap().before(), None);
+        assert_eq!(judged("one").unwrap().before, None);
         for text in ["one", "two"] {
             records.approve(&content(folder.path(), text)).unwrap();
             std::thread::sleep(CLOCK_LAG);
         }
         assert!(judged("one").is_none() && judged("two").is_none());
-        assert_eq!(judged("three").unwrap().before(), Some("two"));
+        assert_eq!(judged("three").unwrap().before.as_deref(), Some("two"));
         assert!(records.revoke(content(folder.path(), "").folder()).unwrap());
         assert!(judged("one").is_some());
     }
@@ -273,7 +281,7 @@ mod tests {
         let records = records(folder.path());
         let approved = content(folder.path(), "text");
         records.approve(&approved).unwrap();
-        let path = approved.path().to_owned();
+        let path = approved.path.to_owned();
         for other in [
             Content::new("settings", &path, b"text"),
             Content::new("instructions", &path.with_file_name("README.md"), b"text"),
@@ -316,14 +324,14 @@ mod tests {
         assert!(
             !Records::judge(Some(&records), old.clone())
                 .unwrap()
-                .is_recent()
+                .is_recent
         );
         std::thread::sleep(CLOCK_LAG * 3);
         records.note_session(&root).unwrap();
-        assert!(!Records::judge(Some(&records), old).unwrap().is_recent());
+        assert!(!Records::judge(Some(&records), old).unwrap().is_recent);
         fs::create_dir(root.join("sub")).unwrap();
         let new = content(&root.join("sub"), "new");
-        assert!(Records::judge(Some(&records), new).unwrap().is_recent());
+        assert!(Records::judge(Some(&records), new).unwrap().is_recent);
         // Programs can set the time of the content, and not that of the file's record.
         let path = root.join("AGENTS.md");
         fs::write(&path, "other").unwrap();
@@ -339,7 +347,7 @@ mod tests {
                 Content::new("instructions", &path, b"other")
             )
             .unwrap()
-            .is_recent(),
+            .is_recent,
             cfg!(unix)
         );
     }
@@ -358,7 +366,7 @@ mod tests {
             b"",
         )
         .unwrap();
-        assert!(Records::judge(Some(&records), content).unwrap().is_recent());
+        assert!(Records::judge(Some(&records), content).unwrap().is_recent);
     }
 
     #[test]
@@ -366,8 +374,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let records = records(folder.path());
         let approved = content(folder.path(), "approved");
-        let path = approved.path().to_owned();
-        let record = json!({"kind": "instructions", "path": path, "digest": approved.digest(), "text": null});
+        let path = approved.path.to_owned();
+        let record =
+            json!({"kind": "instructions", "path": path, "digest": approved.digest, "text": null});
         for (field, value) in [
             ("kind", json!("settings")),
             ("path", json!(path.with_file_name("README.md"))),
@@ -397,7 +406,7 @@ mod tests {
         records.approve(&of_readme).unwrap();
         let before = |text: &str| {
             let unapproved = Records::judge(Some(&records), content(folder.path(), text)).unwrap();
-            unapproved.before().map(str::to_owned)
+            unapproved.before
         };
         assert_eq!(before("new"), None);
         records
@@ -432,7 +441,7 @@ mod tests {
         let is_recent = |path: &Path| {
             Records::judge(Some(&records), Content::new("instructions", path, b"text"))
                 .unwrap()
-                .is_recent()
+                .is_recent
         };
         assert!(!is_recent(link) && is_recent(new_link) && is_recent(to_changed));
         assert!(is_recent(&root.join("gone")));

@@ -9,10 +9,13 @@ use tools::Digest;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
-    workspace: String,
+    /// The workspace of the project.
+    pub workspace: String,
+    /// The name of the server or the skill.
     #[serde(rename = "server")]
-    name: String,
-    facts: Map<String, Value>,
+    pub name: String,
+    /// The facts by name. A host adds what it knows.
+    pub facts: Map<String, Value>,
 }
 
 /// A fact that differs between two subjects. A value is JSON, or `None` if the fact is absent.
@@ -35,37 +38,6 @@ impl Subject {
             name: name.to_owned(),
             facts,
         }
-    }
-
-    /// Adds a fact. `null` adds none.
-    #[must_use]
-    pub fn with_fact(mut self, fact: &str, value: Value) -> Self {
-        if !value.is_null() {
-            self.facts.insert(fact.to_owned(), value);
-        }
-        self
-    }
-
-    /// Returns a fact. Returns `None` if it is absent.
-    pub fn fact(&self, fact: &str) -> Option<&Value> {
-        self.facts.get(fact)
-    }
-
-    /// Returns the workspace.
-    pub fn workspace(&self) -> &str {
-        &self.workspace
-    }
-
-    /// Returns the name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the facts with their values as JSON.
-    pub fn facts(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.facts
-            .iter()
-            .map(|(fact, value)| (fact.as_str(), value))
     }
 
     /// Returns the digest, which an approval names.

@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use url::{Host, Url};
+use url::Url;
 
 use super::is_public;
-use super::private_host::PrivateHost;
+use super::private_host::{PrivateHost, literal};
 use crate::HttpError;
 
 /// Refuses addresses that are not public, except those of hosts that the options name.
@@ -43,18 +43,13 @@ impl AddressFilter {
 
     /// Checks a host that is an address. The resolver is not asked about it.
     pub(crate) fn check_literal(&self, url: &Url) -> Result<(), HttpError> {
-        let address = match url.host() {
-            Some(Host::Ipv4(address)) => IpAddr::V4(address),
-            Some(Host::Ipv6(address)) => IpAddr::V6(address),
-            Some(Host::Domain(_)) | None => return Ok(()),
-        };
-        if is_public(address) || self.names(url) {
-            return Ok(());
+        match literal(url) {
+            Some(address) if !is_public(address) && !self.names(url) => Err(HttpError::Address {
+                host: url.host_str().unwrap_or_default().to_owned(),
+                address,
+            }),
+            _ => Ok(()),
         }
-        Err(HttpError::Address {
-            host: url.host_str().unwrap_or_default().to_owned(),
-            address,
-        })
     }
 }
 

@@ -5,5 +5,6 @@ mod private_host;
 mod reserved;
 
 pub(crate) use filter::{AddressFilter, PrivateAddress, check_resolved};
+pub(crate) use private_host::literal;
 pub use private_host::private_host;
 use reserved::is_public;

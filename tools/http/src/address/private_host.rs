@@ -17,6 +17,15 @@ pub fn private_host(url: &Url) -> Option<String> {
     (is_near && PrivateHost::parse(&entry).is_ok()).then_some(entry)
 }
 
+/// Returns the host of a URL if it is an address.
+pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(address) => Some(IpAddr::V4(address)),
+        Host::Ipv6(address) => Some(IpAddr::V6(address)),
+        Host::Domain(_) => None,
+    }
+}
+
 /// An entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PrivateHost {
@@ -93,14 +102,9 @@ impl PrivateHost {
 
     /// Returns true if the entry names the host and the port of the URL.
     pub(crate) fn names(&self, url: &Url) -> bool {
-        let is_host = match (&self.host, url.host()) {
-            (Named::Name(name), Some(Host::Domain(host))) => name == host,
-            (Named::Addresses(block), Some(Host::Ipv4(address))) => {
-                block.contains(&IpAddr::V4(address))
-            }
-            (Named::Addresses(block), Some(Host::Ipv6(address))) => {
-                block.contains(&IpAddr::V6(address))
-            }
+        let is_host = match (&self.host, literal(url)) {
+            (Named::Name(name), None) => url.host_str() == Some(name),
+            (Named::Addresses(block), Some(address)) => block.contains(&address),
             _ => false,
         };
         is_host

@@ -55,11 +55,6 @@ impl Mask {
         self.search();
     }
 
-    /// Returns true if there are no secrets.
-    fn is_empty(&self) -> bool {
-        self.secrets.is_empty()
-    }
-
     /// Masks a text.
     pub(crate) fn text(&self, text: String) -> String {
         match self.bytes(text.as_bytes()) {
@@ -97,7 +92,7 @@ impl Mask {
         match self.search() {
             Some(search) => search.masked(bytes),
             // Text that cannot be searched is not shown.
-            None if !self.is_empty() && !bytes.is_empty() => Cow::Borrowed(UNSEARCHED),
+            None if !self.secrets.is_empty() && !bytes.is_empty() => Cow::Borrowed(UNSEARCHED),
             None => Cow::Borrowed(bytes),
         }
     }
@@ -108,8 +103,8 @@ impl Search {
     fn new(secrets: &[BoundSecret]) -> Option<Self> {
         let (mut patterns, mut replacements) = (Vec::new(), Vec::new());
         for secret in secrets {
-            let replacement = format!("[secret:{}]", secret.name());
-            for (spelling, encoding) in spellings(secret.prefix(), secret.expose()) {
+            let replacement = format!("[secret:{}]", secret.name);
+            for (spelling, encoding) in spellings(&secret.prefix, secret.secret.expose()) {
                 patterns.push(spelling);
                 replacements.push(match encoding {
                     Encoding::Ascii => replacement.clone().into_bytes(),

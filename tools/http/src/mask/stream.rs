@@ -10,7 +10,7 @@ use super::{Mask, UNSEARCHED};
 /// Replaces secrets in a body as it arrives. Only bytes that may begin a secret are held back until more arrive, so that a message
 /// which ends with a line break is shown at once.
 pub(crate) struct MaskedStream {
-    mask: Arc<Mask>,
+    pub(crate) mask: Arc<Mask>,
     /// The state of the automaton after all bytes so far. Returns to the start if `None`.
     state: Option<StateID>,
     held: Vec<u8>,
@@ -25,14 +25,10 @@ impl MaskedStream {
         }
     }
 
-    pub(crate) fn mask(&self) -> &Arc<Mask> {
-        &self.mask
-    }
-
     /// Takes the next bytes, and returns those that can be shown.
     pub(crate) fn push(&mut self, bytes: Bytes) -> Bytes {
         let Some(search) = self.mask.search() else {
-            return if self.mask.is_empty() {
+            return if self.mask.secrets.is_empty() {
                 bytes
             } else {
                 UNSEARCHED.into()

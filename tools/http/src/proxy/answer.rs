@@ -23,11 +23,6 @@ pub(super) fn refusal(refusal: &Refusal) -> Response<Body> {
     response
 }
 
-/// Returns the answer that opens a tunnel.
-pub(super) fn opened() -> Response<Body> {
-    Response::new(Either::Right(Full::default()))
-}
-
 /// Removes the headers of one connection, and those that frame a message: they are written again. Names with `_` are removed too, because
 /// some servers read them as names with `-`.
 pub(super) fn remove_connection_headers(headers: &mut HeaderMap) {

@@ -20,7 +20,7 @@ use tools::protocol::{Access, Target};
 use tools::{Host, ToolContext, ToolName};
 use url::Url;
 
-use self::refused::{Refusal, Refused};
+use self::refused::Refusal;
 use crate::exchange::Exchange;
 use crate::location;
 
@@ -43,11 +43,12 @@ pub struct Proxy {
     /// The grant and the policy of the call, without its services: one of them may own the program, and would never be dropped.
     judge: Host,
     tool: Option<ToolName>,
-    refused: Arc<Mutex<Refused>>,
+    /// The sentences of the refusals, each once.
+    refused: Arc<Mutex<Vec<String>>>,
     reached: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
-/// The most hosts whose connections are counted.
+/// The most hosts whose connections are counted, and the most refusals that are remembered.
 const MAX_COUNTED: usize = 100;
 
 impl Proxy {
@@ -74,7 +75,7 @@ impl Proxy {
     /// Returns a sentence about each of the first hundred refused requests, without repetition. Requests that a server did not answer
     /// are not among them.
     pub fn refused(&self) -> Vec<String> {
-        self.refused.lock().ignore_poison().sentences.clone()
+        self.refused.lock().ignore_poison().clone()
     }
 
     /// Returns the first hundred hosts with the number of connections to each, sorted. A host has its port, unless it is that of the
@@ -142,7 +143,12 @@ impl Proxy {
     }
 
     fn note(&self, refusal: &Refusal) {
-        self.refused.lock().ignore_poison().add(refusal);
+        let (sentence, mut refused) = (refusal.sentence(), self.refused.lock().ignore_poison());
+        // A server that does not answer is the program's own affair.
+        let is_notable = !refusal.status().is_server_error();
+        if is_notable && !refused.contains(&sentence) && refused.len() < MAX_COUNTED {
+            refused.push(sentence);
+        }
     }
 }
 

@@ -1,13 +1,10 @@
-//! [`Refused`]: the requests of a program that were refused.
+//! [`Refusal`]: why a request of a program was refused.
 
 use http::StatusCode;
 use tools::protocol::Target;
 use tools::visible_line;
 
 use crate::HttpError;
-
-/// The number of refusals that are remembered.
-const MAX_REMEMBERED: usize = 100;
 
 /// The length of a sentence in characters.
 const MAX_SENTENCE: usize = 300;
@@ -40,12 +37,7 @@ impl Refusal {
 
     /// Returns a sentence for the program and for the model.
     pub(super) fn sentence(&self) -> String {
-        // The program chose some of the words.
-        visible_line(&self.text(), MAX_SENTENCE)
-    }
-
-    fn text(&self) -> String {
-        match self {
+        let text = match self {
             Self::Unpermitted(targets) => {
                 let clauses: Vec<_> = targets
                     .iter()
@@ -60,27 +52,8 @@ impl Refusal {
             Self::Tunnel { host, reason } => format!("the tunnel to {host} was closed: {reason}"),
             Self::Request(reason) => (*reason).to_owned(),
             Self::Failed(error) => error.to_string(),
-        }
-    }
-
-    /// Returns true if the result of the program names it. A server that does not answer is the program's own affair.
-    fn is_notable(&self) -> bool {
-        !self.status().is_server_error()
-    }
-}
-
-/// The refusals of a proxy, each once.
-#[derive(Debug, Default)]
-pub(super) struct Refused {
-    pub(super) sentences: Vec<String>,
-}
-
-impl Refused {
-    pub(super) fn add(&mut self, refusal: &Refusal) {
-        let sentence = refusal.sentence();
-        let is_new = refusal.is_notable() && !self.sentences.contains(&sentence);
-        if is_new && self.sentences.len() < MAX_REMEMBERED {
-            self.sentences.push(sentence);
-        }
+        };
+        // The program chose some of the words.
+        visible_line(&text, MAX_SENTENCE)
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::{Request, Response};
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustls::server::Acceptor;
@@ -12,7 +13,7 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use super::Proxy;
-use super::answer::{self, Body};
+use super::answer::Body;
 use super::refused::Refusal;
 use super::tasks::Tasks;
 use crate::location;
@@ -46,7 +47,7 @@ pub(super) async fn open(
             });
         }
     });
-    Ok(answer::opened())
+    Ok(Response::new(Either::Right(Full::default())))
 }
 
 /// Carries bytes in both directions until both sides have ended.
@@ -84,18 +85,17 @@ async fn hello(client: &mut (impl AsyncRead + Unpin), url: &Url) -> Result<Vec<u
                 return Err("it did not begin with a message of TLS".to_owned());
             };
             if let Some(accepted) = accepted {
-                check_name(accepted.client_hello().server_name(), url)?;
+                // Servers of many hosts choose by it.
+                let is_same = |name: &str| matches!(url.host(), Some(Host::Domain(host)) if host.eq_ignore_ascii_case(name));
+                if accepted
+                    .client_hello()
+                    .server_name()
+                    .is_some_and(|name| !is_same(name))
+                {
+                    return Err("its first message names another host".to_owned());
+                }
                 return Ok(hello);
             }
         }
-    }
-}
-
-/// Checks that the name in the first message, if it has one, is that of the tunnel. Servers of many hosts choose by it.
-fn check_name(name: Option<&str>, url: &Url) -> Result<(), String> {
-    let is_same = |name: &str| matches!(url.host(), Some(Host::Domain(host)) if host.eq_ignore_ascii_case(name));
-    match name {
-        Some(name) if !is_same(name) => Err("its first message names another host".to_owned()),
-        _ => Ok(()),
     }
 }

@@ -1,11 +1,10 @@
 //! The HTTP client of tools, from the settings.
 
 use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::PathBuf;
 
 use host::settings::{Setting, Settings, SettingsError};
-use tools_text::KeySource;
+use tools_text::{KeySource, read_input};
 
 use super::keys::HttpKeys;
 use super::place::SecretPlace;
@@ -76,11 +75,8 @@ pub fn service_key(
         return Ok(Ok(None));
     };
     let Some(key) = key else {
-        return Err(SettingsError::Value {
-            origin: source.origin,
-            key: setting.to_owned(),
-            reason: format!("has no effect, because {service} takes no key; remove it"),
-        });
+        let reason = format!("has no effect, because {service} takes no key; remove it");
+        return Err(SettingsError::value(&source.origin, setting, reason));
     };
     let bound = bound_key(&source.value, (setting, &source), bind)?;
     if bound.is_none() && key.is_required {
@@ -138,7 +134,18 @@ fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
         options.root_certificates.push(certificates(file)?);
     }
     for secret in &keys(settings).secrets {
-        options.secrets.extend(bound(secret)?);
+        let place = &secret.value;
+        let bound = bound_key(&place.source, (&setting_of(place), secret), |text| {
+            BoundSecret::new(
+                &place.name,
+                &place.origin,
+                &place.header,
+                &place.prefix,
+                text,
+            )
+            .map(Some)
+        });
+        options.secrets.extend(bound?);
     }
     Ok(options)
 }
@@ -157,41 +164,12 @@ pub fn limits(settings: &Settings) -> HttpLimits {
     }
 }
 
-/// Reads a secret and binds it. Returns `None` if its variable or file is empty, or there is none.
-fn bound(secret: &Setting<SecretPlace>) -> Result<Option<BoundSecret>, SettingsError> {
-    let place = &secret.value;
-    bound_key(&place.source, (&setting_of(place), secret), |text| {
-        BoundSecret::new(
-            &place.name,
-            &place.origin,
-            &place.header,
-            &place.prefix,
-            text,
-        )
-        .map(Some)
-    })
-}
-
 fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
-    let read = || {
-        let mut bytes = Vec::new();
-        File::open(&file.value)?
-            .take(MAX_CERTIFICATES + 1)
-            .read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_CERTIFICATES {
-            return Err(io::Error::other(format!(
-                "it is longer than {MAX_CERTIFICATES} bytes"
-            )));
-        }
-        Ok(bytes)
-    };
-    read().map_err(|error| SettingsError::Value {
-        origin: file.origin.clone(),
-        key: "http.ca_file".to_owned(),
-        reason: format!(
-            "{} cannot be read: {error}; name a readable file in PEM",
-            file.value.display()
-        ),
+    let text = File::open(&file.value).and_then(|file| read_input(file, MAX_CERTIFICATES));
+    text.map(String::into_bytes).map_err(|error| {
+        let path = file.value.display();
+        let reason = format!("{path} cannot be read: {error}; name a readable file in PEM");
+        SettingsError::value(&file.origin, "http.ca_file", reason)
     })
 }
 

@@ -54,9 +54,19 @@ pub(crate) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
     let keys: &HttpKeys = settings.of();
     let mut report = FamilyReport::default();
     report.lines.push(client_line(keys));
-    report
-        .lines
-        .extend(keys.secrets.iter().map(|secret| secret_line(&secret.value)));
+    report.lines.extend(keys.secrets.iter().map(|secret| {
+        let SecretPlace {
+            name,
+            origin,
+            header,
+            source,
+            ..
+        } = &secret.value;
+        format!(
+            "secret {name}: {header} of {origin}, from {}",
+            source.describe()
+        )
+    }));
     report.lines.extend(replaced(
         settings,
         host::program::services().get::<HttpClient>().is_some(),
@@ -83,21 +93,6 @@ fn client_line(keys: &HttpKeys) -> String {
         "http: proxy {proxy}; private hosts {hosts}; at most {} a response, within {:?}",
         keys.max_body.value.shown(),
         keys.tool_total.value,
-    )
-}
-
-fn secret_line(
-    SecretPlace {
-        name,
-        origin,
-        header,
-        source,
-        ..
-    }: &SecretPlace,
-) -> String {
-    format!(
-        "secret {name}: {header} of {origin}, from {}",
-        source.describe()
     )
 }
 

@@ -124,16 +124,6 @@ async fn a_body_is_sent_with_its_type_and_the_client_says_who_it_is() {
         agent.starts_with("toolcrib/") && agent.contains("(+https://"),
         "{agent}"
     );
-
-    let options = HttpOptions::new()
-        .with_private_host("127.0.0.1")
-        .with_user_agent("mine/1");
-    let client = HttpClient::from_options(options).unwrap();
-    client
-        .send(&unlimited(), Request::get(&server.url("/")).unwrap())
-        .await
-        .unwrap();
-    assert_eq!(server.received()[1].header("user-agent"), Some("mine/1"));
 }
 
 #[tokio::test]
@@ -196,7 +186,6 @@ async fn options_that_cannot_be_used_are_refused_when_the_client_is_made() {
             "root_certificates",
             HttpOptions::new().with_root_certificate("no certificate"),
         ),
-        ("user_agent", HttpOptions::new().with_user_agent("a\nb")),
         ("limits", HttpOptions::new().with_limits(no_connections)),
     ] {
         let refused = HttpClient::from_options(options).unwrap_err();

@@ -63,8 +63,10 @@ fn read(uri: &str) -> Result<Value, MethodError> {
             json!({"mimeType": "application/json", "text": data.to_string()})
         }
         _ => {
-            return Err(MethodError::new(INVALID_PARAMS, "Resource not found")
-                .with_data(json!({"uri": uri})));
+            return Err(MethodError {
+                data: Some(json!({"uri": uri})),
+                ..MethodError::new(INVALID_PARAMS, "Resource not found")
+            });
         }
     };
     let mut content = content;

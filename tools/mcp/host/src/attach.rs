@@ -41,7 +41,7 @@ pub(crate) struct Attached {
     pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
     /// The tasks that wait for first lists and follow approvals. They end with the session.
-    _following: JoinSet<()>,
+    following: JoinSet<()>,
 }
 
 /// The pins of each server, by its name.
@@ -87,21 +87,6 @@ impl PinsOfServers {
 impl std::fmt::Debug for PinsOfServers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.lock().keys()).finish()
-    }
-}
-
-impl Attached {
-    fn none() -> Self {
-        Self {
-            servers: Servers::for_global(),
-            pins: PinsOfServers::default(),
-            _following: JoinSet::new(),
-        }
-    }
-
-    /// Returns the servers, sorted by name.
-    pub(super) fn list(&self) -> Vec<Arc<Imported>> {
-        self.servers.list()
     }
 }
 
@@ -185,24 +170,28 @@ fn waiting(server: &str, tools: &[Pending]) -> String {
 ///
 /// Approvals of other processes take effect until the servers are dropped.
 pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached {
+    let mut attached = Attached {
+        servers: Servers::for_global(),
+        pins: PinsOfServers::default(),
+        following: JoinSet::new(),
+    };
     if std::env::var_os(program::variable(NESTED)).is_some() {
-        return Attached::none();
+        return attached;
     }
     let first = request.first;
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
-        Err(McpError::NoHome) => return Attached::none(),
+        Err(McpError::NoHome) => return attached,
         Err(error) => {
             program::warn(&error.to_string());
-            return Attached::none();
+            return attached;
         }
     };
     inventory.warn();
-    let (servers, pins) = (Servers::for_global(), PinsOfServers::default());
     let mut members = Members {
-        servers: servers.clone(),
-        pins: pins.clone(),
+        servers: attached.servers.clone(),
+        pins: attached.pins.clone(),
         root: root.to_owned(),
         settings: request.settings.clone(),
         context: request.context,
@@ -211,10 +200,9 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
     };
     let configured = members.matching(&inventory);
     if configured.is_empty() {
-        return Attached::none();
+        return attached;
     }
     let seen = members.stamp(&inventory);
-    let mut following = JoinSet::new();
     let mut waiting = JoinSet::new();
     let is_needed = first == FirstList::Needed || !(members.may_match)(NO_NAME);
     for (name, owner, configured) in configured {
@@ -224,7 +212,7 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
         {
             Ok(None) => {}
             Ok(Some(unlisted)) if first == FirstList::Later => {
-                drop(following.spawn(wait(unlisted, None)))
+                drop(attached.following.spawn(wait(unlisted, None)))
             }
             Ok(Some(unlisted)) if !is_needed && unlisted.slow.exists() => unlisted.warn_slow(),
             Ok(Some(unlisted)) => {
@@ -238,12 +226,8 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
         .cancellation
         .run_until_cancelled(waiting.join_all())
         .await;
-    following.spawn(members.follow(inventory, seen));
-    Attached {
-        servers,
-        pins,
-        _following: following,
-    }
+    attached.following.spawn(members.follow(inventory, seen));
+    attached
 }
 
 impl Members {
@@ -272,7 +256,7 @@ impl Members {
         for fault in pins.remarks().into_iter().filter(|remark| remark.is_fault) {
             program::warn(&format!("MCP server {}: {}", configured.name, fault.text));
         }
-        let import = import(
+        let mut import = import(
             inventory,
             configured,
             resolved,
@@ -280,14 +264,12 @@ impl Members {
             &*self.context,
             &self.settings,
         )?;
-        let import = import
-            .with_known(pins.known())
-            .with_known_resources(pins.has_resources());
+        (import.known, import.has_resources) = (pins.known(), pins.has_resources());
         let imported = self.servers.import(import)?;
         self.pins
             .lock()
             .insert(configured.name.to_string(), pins.clone());
-        let slow = pins.path().with_extension("slow");
+        let slow = pins.path.with_extension("slow");
         Ok((!pins.is_pinned()).then_some(Unlisted { imported, slow }))
     }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use host::settings::Settings;
 use host::{
-    AttachRequest, AttachedTools, CommandError, Extension, FamilyReport, Finding, RemoteFuture,
-    RemoteTools, inventory,
+    AttachRequest, AttachedTools, CommandError, Extension, FamilyReport, Finding, Parts,
+    RemoteFuture, RemoteTools, inventory,
 };
 use tools::protocol::Access;
 use tools::{Clause, Effects, Target, ToolName, source};
@@ -20,11 +20,13 @@ use crate::sampler::sample;
 use crate::standing;
 
 inventory::submit! {
-    Extension::new("mcp", source!())
-        .with_host(|_, host| Ok(host.with_service(Sampling::new(sample))))
-        .with_remote_tools(&McpServers)
-        .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
-        .with_commands(&[MCP, SERVE])
+    Extension::new("mcp", source!(), Parts {
+        host: |_, host| Ok(host.with_service(Sampling::new(sample))),
+        remote_tools: Some(&McpServers),
+        report: Some(|settings, _| Box::pin(async { Ok(report(settings)) })),
+        commands: &[MCP, SERVE],
+        ..Parts::NONE
+    })
 }
 
 /// The MCP servers of the user and of the project.
@@ -101,7 +103,7 @@ fn permit(root: &Path, tool: &ToolName) -> Result<PathBuf, McpError> {
     let mut inventory = Inventory::load(root)?;
     let (server, _) = split(tool).ok_or_else(|| McpError::NoServer(tool.to_string()))?;
     let owner = inventory.find(server)?.owner;
-    let workspace = inventory.workspace().to_owned();
+    let workspace = inventory.workspace.clone();
     let clause = Target::unbounded(tool).to_clause();
     let pattern = clause
         .pattern()

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use tools_mcp::config::FileOwner;
 
 use crate::attach::Members;
-use crate::inventory::{Configured, Inventory, Standing};
+use crate::inventory::{Inventory, Standing};
 
 /// The time between two looks at the files.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ impl Members {
         ];
         files
             .into_iter()
-            .chain(self.pins.lock().values().map(|pins| pins.path()))
+            .chain(self.pins.lock().values().map(|pins| &*pins.path))
             .map(state)
             .collect()
     }
@@ -57,7 +57,11 @@ impl Members {
                 gone.retain(|gone| *gone != name);
                 continue;
             };
-            if is_revoked(inventory, &configured) {
+            // One whose entry has changed runs on as it was approved.
+            let is_of_project = configured.owner == FileOwner::Project;
+            if configured.entry.is_disabled
+                || is_of_project && matches!(inventory.standing(&configured), Standing::Unapproved)
+            {
                 continue;
             }
             let pins = self.pins.lock().get(&name).cloned();
@@ -79,13 +83,6 @@ impl Members {
             self.servers.remove(&name).await;
         }
     }
-}
-
-/// Returns true if the user no longer wants a server that may be running. One whose entry has changed runs on as it was approved.
-fn is_revoked(inventory: &Inventory, configured: &Configured) -> bool {
-    let is_of_project = configured.owner == FileOwner::Project;
-    configured.entry.is_disabled
-        || is_of_project && matches!(inventory.standing(configured), Standing::Unapproved)
 }
 
 fn state(path: &Path) -> Option<(SystemTime, u64)> {

@@ -34,7 +34,7 @@ pub(crate) struct Inventory {
     /// The reason why the project's file cannot be read. It affects no server of the user.
     pub(crate) fault: Option<ConfigError>,
     /// The root of the workspace, with links resolved, as approvals and settings name it.
-    workspace: String,
+    pub(crate) workspace: String,
     /// The folder of approvals and pins.
     state: PathBuf,
 }
@@ -119,16 +119,20 @@ impl Inventory {
 
     /// Returns all servers, sorted by name, the user's before the project's. A server that cannot be used is an error with its name.
     pub(crate) fn servers(&self) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
+        let is_of_user = |name: &str| self.user.servers().any(|(found, _)| found == name);
         let of = |owner| {
-            let file = self.file(owner);
+            let file = match owner {
+                FileOwner::User => &self.user,
+                FileOwner::Project => &self.project,
+            };
             let found = file
                 .servers()
-                .filter(move |(name, _)| owner == FileOwner::User || !self.is_hidden(name));
+                .filter(move |(name, _)| owner == FileOwner::User || !is_of_user(name));
             found.map(move |(name, entry)| {
                 (
                     name.to_owned(),
                     owner,
-                    entry.and_then(|entry| self.configured(name, owner, entry)),
+                    entry.and_then(|entry| self.configured(owner, entry)),
                 )
             })
         };
@@ -144,45 +148,18 @@ impl Inventory {
         Ok(configured?)
     }
 
-    /// Returns true if the user's file has a server of this name.
-    fn is_hidden(&self, name: &str) -> bool {
-        self.user.servers().any(|(found, _)| found == name)
-    }
-
-    fn configured(
-        &self,
-        name: &str,
-        owner: FileOwner,
-        entry: ServerEntry,
-    ) -> Result<Configured, ConfigError> {
+    fn configured(&self, owner: FileOwner, entry: ServerEntry) -> Result<Configured, ConfigError> {
+        let name = entry.name.clone();
         let settings = match owner {
-            FileOwner::User => self.user.settings(name)?,
-            FileOwner::Project => self.user.project_settings(self.workspace(), name)?,
+            FileOwner::User => self.user.settings(name.as_str())?,
+            FileOwner::Project => self.user.project_settings(&self.workspace, name.as_str())?,
         };
-        // The name was checked with the entry.
-        let name = name.parse().map_err(|error| ConfigError::Value {
-            path: self.file(owner).path().to_owned(),
-            place: "mcpServers".to_owned(),
-            fault: tools_mcp::config::Fault::Name(error),
-        })?;
         Ok(Configured {
             name,
             owner,
             entry,
             settings,
         })
-    }
-
-    fn file(&self, owner: FileOwner) -> &McpFile {
-        match owner {
-            FileOwner::User => &self.user,
-            FileOwner::Project => &self.project,
-        }
-    }
-
-    /// Returns the workspace as approvals and settings name it.
-    pub(crate) fn workspace(&self) -> &str {
-        &self.workspace
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -214,8 +191,8 @@ impl Inventory {
             .as_ref()
             .map(|program| (&program.executable, &*program.cwd))
             .unzip();
-        let subject = server_subject(
-            self.workspace(),
+        let mut subject = server_subject(
+            &self.workspace,
             &server.name,
             &server.entry,
             executable,
@@ -228,7 +205,9 @@ impl Inventory {
         if server.owner == FileOwner::User && written.is_null() {
             return Ok((Approval::Given, subject));
         }
-        let subject = subject.with_fact(WRITTEN, written);
+        if !written.is_null() {
+            subject.facts.insert(WRITTEN.to_owned(), written);
+        }
         Ok((self.approvals().find(&subject)?, subject))
     }
 
@@ -272,7 +251,7 @@ impl Inventory {
             let is_approved = || {
                 let approved = approvals.approved(&workspace, &name)?;
                 Ok::<_, McpError>(
-                    approved.is_some_and(|approved| approved.fact(WRITTEN) == Some(&now)),
+                    approved.is_some_and(|approved| approved.facts.get(WRITTEN) == Some(&now)),
                 )
             };
             if now == ready || is_approved()? {
@@ -366,7 +345,7 @@ impl Inventory {
 
     /// Returns the folder of this kind for a server.
     fn folder(&self, kind: &str, server: &Configured) -> PathBuf {
-        let workspace = Digest::hash_bytes(self.workspace().as_bytes()).to_string();
+        let workspace = Digest::hash_bytes(self.workspace.as_bytes()).to_string();
         let scope = match server.owner {
             FileOwner::User => "user",
             FileOwner::Project => &workspace[..DIGITS],

@@ -27,12 +27,16 @@ impl Attached {
     /// if `connects` is true, and left out otherwise. The second list has the reasons of those that cannot be listed.
     pub(super) async fn list_prompts(&self, connects: bool) -> (Vec<[String; 2]>, Vec<String>) {
         let (mut rows, mut failures) = (Vec::new(), Vec::new());
-        for server in self.list() {
+        for server in self.servers.list() {
             if !connects && !matches!(server.status(), Status::Connected { .. }) {
                 continue;
             }
             match server.prompts().await {
-                Ok(listed) => rows.extend(listed.items.iter().map(|prompt| row(&server, prompt))),
+                Ok(listed) => rows.extend(listed.items.iter().map(|prompt| {
+                    let about = prompt.description.as_deref().or(prompt.title.as_deref());
+                    let about = about.unwrap_or("a prompt of this MCP server");
+                    [usage(&server, prompt), visible_line(about, MAX_SHOWN)]
+                })),
                 Err(error) => failures.push(error.to_string()),
             }
         }
@@ -50,10 +54,7 @@ impl Attached {
             prompt: name,
             arguments,
         } = call;
-        let imported = self
-            .list()
-            .into_iter()
-            .find(|imported| imported.name().as_str() == server);
+        let imported = self.servers.get(server);
         let imported = imported.ok_or_else(|| McpError::NoServer(server.clone()))?;
         let refused = |reason: String| McpError::ServerPrompt(server.clone(), reason);
         let listed = imported.prompts().await?.items;
@@ -67,27 +68,15 @@ impl Attached {
             .map_err(|reason| refused(format!("{reason}; write {}", usage(&imported, prompt))))?;
         let made =
             tokio::time::timeout(LIMIT, imported.prompt(cx, name, arguments.iter().cloned())).await;
-        let late = |_| {
-            refused(format!(
+        let Ok(messages) = made else {
+            return Err(refused(format!(
                 "it has not answered within {LIMIT:?}; see whether it runs"
-            ))
+            )));
         };
-        let messages = made
-            .map_err(late)?
-            .map_err(|error| refused(error.to_string()))?;
+        let messages = messages.map_err(|error| refused(error.to_string()))?;
         cx.record_exposure();
         Ok(turn(&imported, prompt, &messages))
     }
-}
-
-/// Returns the command of a prompt, and its description.
-fn row(server: &Imported, prompt: &Prompt) -> [String; 2] {
-    let about = prompt
-        .description
-        .as_deref()
-        .or(prompt.title.as_deref())
-        .unwrap_or("a prompt of this MCP server");
-    [usage(server, prompt), visible_line(about, MAX_SHOWN)]
 }
 
 /// Returns the command of a prompt with its arguments.

@@ -22,7 +22,11 @@ pub(crate) async fn sample(request: SampleRequest, cx: ToolContext) -> Result<Sa
         ToolErrorKind::NotFound { .. } => format!("this session has not selected {GENERATE}"),
         _ => error.to_string(),
     })?;
-    Ok(Sample::new(model, result.to_text()).with_stop_reason("endTurn"))
+    Ok(Sample {
+        model,
+        content: Content::text(result.to_text()),
+        stop_reason: Some("endTurn".to_owned()),
+    })
 }
 
 /// Returns the messages as one text, with visible characters only.

@@ -36,7 +36,7 @@ pub(crate) fn import(
     settings: &Settings,
 ) -> Result<Import, McpError> {
     let name = server.name.clone();
-    let import = match resolved {
+    let mut import = match resolved {
         Resolved {
             transport: Transport::Stdio { args, mut env, .. },
             program: Some(program),
@@ -56,7 +56,9 @@ pub(crate) fn import(
                         .with_name(server.name.as_str())
                         .with_args(args)
                         .with_cwd(cwd)
-                        .with_check(move || check().map_err(|error| unavailable(&error))),
+                        .with_check(move || {
+                            check().map_err(|error| ToolErrorKind::unavailable(error).into())
+                        }),
                     |server, (name, value)| server.with_env(name, value),
                 ),
                 Some(clauses) => {
@@ -80,11 +82,11 @@ pub(crate) fn import(
         }
         resolved => Import::from_http(name, reached_by_url(inventory, server, resolved, settings)?),
     };
-    Ok(import
-        .with_shared_review(pins)
-        .with_call_timeout(server.entry.call_timeout)
-        .with_login_advice(login_advice(server))
-        .with_sampling(server.settings.sampling))
+    import.review = Some(pins);
+    import.call_timeout = server.entry.call_timeout;
+    import.login_advice = login_advice(server);
+    import.has_sampling = server.settings.sampling;
+    Ok(import)
 }
 
 /// Returns the next step if the server requires a login.
@@ -153,7 +155,10 @@ fn reached_by_url(
     reached = reached.with_options(tools_http::settings::server_options(settings)?);
     for (name, value) in headers {
         let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str())
-            || is_expanded(server, &name);
+            || matches!(
+                &server.entry.transport,
+                Transport::Http { headers, .. } if headers.get(&name).is_some_and(|value| value.contains("${"))
+            );
         let with = if is_secret {
             reached.with_secret(&name, &value)
         } else {
@@ -162,16 +167,6 @@ fn reached_by_url(
         reached = with.map_err(|error| unusable(server, error))?;
     }
     Ok(reached)
-}
-
-/// Returns true if the file has a reference to a variable in the header.
-fn is_expanded(server: &Configured, name: &str) -> bool {
-    match &server.entry.transport {
-        Transport::Http { headers, .. } => {
-            headers.get(name).is_some_and(|value| value.contains("${"))
-        }
-        Transport::Stdio { .. } => false,
-    }
 }
 
 fn relative(root: &Path, cwd: &Path) -> String {
@@ -199,22 +194,21 @@ fn confined(
         async move {
             let (host, program, args, env, cwd) = &*start;
             let prepared = Arc::new(Prepared::new(host, program, args, env, cwd).await?);
-            let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.
-            let prepared = Arc::downgrade(&prepared);
-            Ok(launched.with_remarks(move || {
-                prepared
-                    .upgrade()
-                    .map(|prepared| prepared.remarks())
-                    .unwrap_or_default()
-            }))
+            let walls = Arc::downgrade(&prepared);
+            Ok(Launched {
+                launch: prepared.launch().clone(),
+                kept: prepared,
+                remarks: Some(Arc::new(move || {
+                    walls
+                        .upgrade()
+                        .map(|walls| walls.remarks())
+                        .unwrap_or_default()
+                })),
+            })
         }
     };
     StdioServer::from_launcher(server.name.as_str(), launcher)
-}
-
-fn unavailable(error: &McpError) -> ToolError {
-    ToolErrorKind::unavailable(error).into()
 }
 
 fn unusable(server: &Configured, error: impl std::fmt::Display) -> McpError {

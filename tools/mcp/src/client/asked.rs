@@ -1,30 +1,31 @@
-//! [`Asked`]: the outcome of a question to the person.
+//! Questions of a server that the person answers.
 
+use rmcp::model::ElicitationAction;
 use tools::call::AskError;
 use tools::question::{AnswerKind, InvalidQuestion};
 use tools::{Answer, Question, ToolContext};
 
-/// The outcome of a question.
-pub(super) enum Asked {
-    Answer(Answer),
-    /// There is no person, or the question is no question.
-    Nobody,
-    /// The call has ended, or nobody answered in time.
-    Cancelled,
-}
-
-pub(super) async fn ask(cx: &ToolContext, text: &str, kind: AnswerKind) -> Asked {
-    put(cx, Question::new(text, kind)).await
-}
-
 /// Puts a question to the person.
-pub(super) async fn put(cx: &ToolContext, question: Result<Question, InvalidQuestion>) -> Asked {
-    let Ok(question) = question else {
-        return Asked::Nobody;
-    };
-    match cx.ask(question).await {
-        Ok(answer) => Asked::Answer(answer),
-        Err(AskError::NobodyThere(_)) => Asked::Nobody,
-        Err(_) => Asked::Cancelled,
+///
+/// # Errors
+/// Returns a decline if there is no person, or if the question is no question. Returns a cancellation if the call has ended, or if nobody
+/// answered in time.
+pub(super) async fn ask(
+    cx: &ToolContext,
+    question: Result<Question, InvalidQuestion>,
+) -> Result<Answer, ElicitationAction> {
+    let question = question.map_err(|_| ElicitationAction::Decline)?;
+    cx.ask(question).await.map_err(|error| match error {
+        AskError::NobodyThere(_) => ElicitationAction::Decline,
+        _ => ElicitationAction::Cancel,
+    })
+}
+
+/// Asks the person for a confirmation.
+pub(super) async fn confirm(cx: &ToolContext, text: &str) -> ElicitationAction {
+    match ask(cx, Question::new(text, AnswerKind::Confirmation)).await {
+        Ok(Answer::Confirmation(true)) => ElicitationAction::Accept,
+        Ok(_) => ElicitationAction::Decline,
+        Err(action) => action,
     }
 }

@@ -17,42 +17,33 @@ use crate::client::defaults::fill;
 use crate::client::failure::failure;
 use crate::client::imported::Imported;
 use crate::client::result::{readable_result, tool_result};
-use crate::client::rounds;
-use crate::client::rounds::Answers;
-use crate::client::server_tool::ServerTool;
+use crate::client::rounds::{self, Answers};
 use crate::client::tasks;
 
 /// Runs a tool of a server.
 pub(super) struct RemoteTool {
-    imported: Arc<Imported>,
+    pub(super) imported: Arc<Imported>,
     /// The name that the server knows.
-    name: Arc<str>,
-    tool: ToolName,
+    pub(super) name: Arc<str>,
+    pub(super) tool: ToolName,
     /// The digest of the definition that the tool was registered with.
-    digest: Digest,
+    pub(super) digest: Digest,
     /// The schema of the arguments at the server.
-    schema: Arc<JsonObject>,
+    pub(super) schema: Arc<JsonObject>,
 }
 
 impl RemoteTool {
-    pub(super) fn new(
-        imported: Arc<Imported>,
-        tool: ToolName,
-        definition: &ServerTool,
-        digest: Digest,
-    ) -> Self {
-        Self {
-            imported,
-            name: definition.name().into(),
-            tool,
-            digest,
-            schema: definition.0.input_schema.clone(),
-        }
-    }
-
     async fn run(&self, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolErrorKind> {
         if arguments.json().extent().has_big_integer {
-            return Err(big_integer());
+            // The protocol library would round it.
+            let violations = vec![Violation {
+                pointer: String::new(),
+                expected: "integers of at most 64 bits, because this tool supports no larger ones"
+                    .to_owned(),
+                found: "a larger one".to_owned(),
+                near: Vec::new(),
+            }];
+            return Err(ToolErrorKind::InvalidArguments { violations });
         }
         // Whatever effects the user has declared: the texts are a stranger's.
         cx.record_exposure();
@@ -115,21 +106,5 @@ impl Handler for RemoteTool {
         self.imported
             .check_permitted(&self.tool, &self.digest)
             .map_err(Into::into)
-    }
-}
-
-/// Returns the error for an integer that the protocol library would round.
-fn big_integer() -> ToolErrorKind {
-    let (pointer, near) = Default::default();
-    let expected =
-        "integers of at most 64 bits, because this tool supports no larger ones".to_owned();
-    let violation = Violation {
-        pointer,
-        expected,
-        found: "a larger one".to_owned(),
-        near,
-    };
-    ToolErrorKind::InvalidArguments {
-        violations: vec![violation],
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn connect(
     client: &Client,
     is_legacy: &mut bool,
 ) -> Result<Connected<Client>, ImportError> {
-    let (server, limit) = (&imported.import.server, imported.import.timeout);
+    let (server, limit) = (&imported.import.server, imported.import.connect_timeout);
     let connecting = async {
         if !*is_legacy {
             let started = Instant::now();
@@ -93,11 +93,7 @@ fn may_be_legacy(error: &ClientInitializeError) -> bool {
 
 /// Returns true if a login, or one with more scopes, may permit the connection.
 fn needs_login(error: &ClientInitializeError) -> bool {
-    #[cfg(feature = "http")]
-    if error.auth_challenge().is_some() {
-        return true;
-    }
-    error.is_authorization_required()
+    error.auth_challenge().is_some() || error.is_authorization_required()
 }
 
 fn import_error(imported: &Imported, failure: Failure) -> ImportError {

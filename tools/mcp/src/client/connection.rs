@@ -12,8 +12,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use crate::client::connect::connect;
 use crate::client::error::ImportError;
 use crate::client::imported::{Imported, State};
-use crate::client::listing::{Listed, Listing, list};
+use crate::client::listing::{Listed, list};
 use crate::client::registration::Registration;
+use crate::client::server::end;
 use crate::client::service::Client;
 use crate::client::status::Status;
 use crate::client::transport_reason::reason;
@@ -73,10 +74,9 @@ impl Connection {
             };
             let started = Instant::now();
             let reason = match connected {
-                Ok((running, guard)) => {
+                Ok((running, process)) => {
                     self.serve(running).await;
-                    let reason = guard.close().await;
-                    reason.map_or_else(
+                    end(process).await.map_or_else(
                         || "the connection ended".to_owned(),
                         |reason| self.imported.shown(&reason),
                     )
@@ -149,24 +149,14 @@ impl Connection {
             }
         };
         tokio::select! {
-            () = self.list_again(peer, model::Tool::is_offered(peer)) => {}
+            () = self.list_again(peer) => {}
             () = listen => {}
         }
     }
 
-    async fn list_again(&mut self, peer: &Peer<RoleClient>, has_tools: bool) {
+    async fn list_again(&mut self, peer: &Peer<RoleClient>) {
         loop {
-            let again = if has_tools {
-                self.list(peer).await
-            } else {
-                let none = Listing {
-                    items: Vec::new(),
-                    fresh_until: None,
-                    cut: None,
-                    notes: Vec::new(),
-                };
-                self.update(none, model::Resource::is_offered(peer)).await
-            };
+            let again = self.list(peer).await;
             let interval = sleep(MIN_INTERVAL);
             let expiry = async {
                 match again {
@@ -184,11 +174,8 @@ impl Connection {
 
     /// Reads the list, and returns the time to read it again.
     async fn list(&mut self, peer: &Peer<RoleClient>) -> Option<Instant> {
-        match list(peer).await {
-            Ok(listing) => {
-                self.update(listing, model::Resource::is_offered(peer))
-                    .await
-            }
+        let listing = match list::<model::Tool>(peer).await {
+            Ok(listing) => listing,
             Err(error) => {
                 let (name, reason) = (
                     self.imported.name().clone(),
@@ -205,17 +192,11 @@ impl Connection {
                     what: "tools",
                     reason,
                 });
-                Some(Instant::now() + LIST_AGAIN)
+                return Some(Instant::now() + LIST_AGAIN);
             }
-        }
-    }
-
-    async fn update(
-        &mut self,
-        listing: Listing<model::Tool>,
-        has_resources: bool,
-    ) -> Option<Instant> {
+        };
         let fresh_until = listing.fresh_until;
+        let has_resources = model::Resource::is_offered(peer);
         let report = self
             .registration
             .update(&self.imported, listing, has_resources)
@@ -276,7 +257,7 @@ async fn listen(
                 while let Ok(Some(change)) = subscription.next().await {
                     match change {
                         ServerNotification::PromptListChangedNotification(_) => {
-                            imported.lists.expire_prompts()
+                            imported.lists.prompts.expire()
                         }
                         ServerNotification::ResourceListChangedNotification(_) => {
                             imported.lists.expire_resources()

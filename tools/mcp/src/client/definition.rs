@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model;
 use serde_json::{Map, Value};
-use tools::protocol::{Icon, InvalidName};
+use tools::protocol::InvalidName;
 use tools::{Tool, ToolName, visible_line};
 
 use crate::client::defaults::make_optional;
@@ -13,6 +13,7 @@ use crate::client::schema_repair::{drop_empty_enums, escape_references};
 use crate::client::schema_texts::{has_invisible, make_visible, text};
 use crate::client::server_name::ServerName;
 use crate::client::server_tool::ServerTool;
+use crate::same_json::same_json;
 
 /// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
@@ -41,13 +42,8 @@ pub(super) fn import_definition(
         .map(|title| visible_line(&title, MAX_TITLE))
         .filter(|title| !title.is_empty());
     imported.output = tool.output_schema.map(|schema| notes.schema(schema));
-    imported.annotations = tool.annotations.as_ref().map(annotations);
-    imported.icons = tool
-        .icons
-        .unwrap_or_default()
-        .into_iter()
-        .map(icon)
-        .collect();
+    imported.annotations = tool.annotations.as_ref().and_then(same_json);
+    imported.icons = tool.icons.as_ref().and_then(same_json).unwrap_or_default();
     Ok((imported, notes.into_lines(name)))
 }
 
@@ -117,22 +113,6 @@ fn description(server: &ServerName, tool: &model::Tool) -> String {
         Some(description) => text(description),
         None => format!("[The MCP server {server} does not describe this tool.]"),
     }
-}
-
-fn annotations(hints: &model::ToolAnnotations) -> Map<String, Value> {
-    match serde_json::to_value(hints) {
-        Ok(Value::Object(hints)) => hints,
-        _ => Map::new(),
-    }
-}
-
-fn icon(icon: model::Icon) -> Icon {
-    let theme = icon
-        .theme
-        .and_then(|theme| Some(serde_json::to_value(theme).ok()?.as_str()?.to_owned()));
-    let mut imported = Icon::new(icon.src);
-    (imported.mime_type, imported.sizes, imported.theme) = (icon.mime_type, icon.sizes, theme);
-    imported
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
 use tools::protocol::Normaliser;
-use tools::question::AnswerKind;
-use tools::{Answer, ToolContext, visible_line, visible_text};
+use tools::{ToolContext, visible_line, visible_text};
 
-use crate::client::asked::{Asked, ask};
-use crate::client::form::{Filled, fill};
+use crate::client::asked::confirm;
+use crate::client::form::fill;
 use crate::client::server_name::ServerName;
 
 /// The maximum length of a server's text in a question, in characters.
@@ -29,12 +28,11 @@ pub(super) async fn elicit(
             message,
             requested_schema,
             ..
-        } => match fill(cx, &headed(server, &message), &requested_schema).await {
-            Filled::Accepted(values) => {
+        } => match fill(cx, &add_name(server, &message), &requested_schema).await {
+            Ok(values) => {
                 ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
             }
-            Filled::Declined => declined(),
-            Filled::Cancelled => ElicitResult::new(ElicitationAction::Cancel),
+            Err(action) => ElicitResult::new(action),
         },
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
             let shown = visible_line(&url, MAX_URL);
@@ -43,20 +41,16 @@ pub(super) async fn elicit(
             let Some(host) = host else { return declined() };
             let text = format!(
                 "{}\n\nOpen this address yourself if you trust its host: {shown}\nHost: {host}\nHave you?",
-                headed(server, &message)
+                add_name(server, &message)
             );
-            ElicitResult::new(match ask(cx, &text, AnswerKind::Confirmation).await {
-                Asked::Answer(Answer::Confirmation(true)) => ElicitationAction::Accept,
-                Asked::Answer(_) | Asked::Nobody => ElicitationAction::Decline,
-                Asked::Cancelled => ElicitationAction::Cancel,
-            })
+            ElicitResult::new(confirm(cx, &text).await)
         }
         _ => declined(),
     }
 }
 
 /// Returns a message of a server under its name.
-fn headed(server: &ServerName, message: &str) -> String {
+fn add_name(server: &ServerName, message: &str) -> String {
     let message = visible_text(message);
     let mut kept: String = message.chars().take(MAX_TEXT).collect();
     if kept.len() < message.len() {

@@ -37,7 +37,7 @@ pub enum ImportError {
     LoginRequired {
         /// The server.
         name: ServerName,
-        /// The next step: that of [`Import::with_login_advice`](super::Import::with_login_advice).
+        /// The next step: that of [`Import::login_advice`](super::Import::login_advice).
         advice: String,
     },
     /// The connection was not ready in time.

@@ -9,9 +9,7 @@ use tools::ToolErrorKind;
 
 use crate::client::imported::{Imported, RECONNECTION, shown};
 use crate::client::server_name::ServerName;
-#[cfg(feature = "http")]
-use crate::client::transport_reason::refusal;
-use crate::client::transport_reason::transport_reason;
+use crate::client::transport_reason::{refusal, transport_reason};
 
 /// The code of a server that needs the person to visit a URL first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
@@ -27,7 +25,8 @@ impl Imported {
 
     /// Converts the error of a request that runs for a call.
     pub(super) async fn failure(&self, error: ServiceError) -> ToolErrorKind {
-        if needs_login(&error) {
+        // A login, or one with more scopes, may permit the request.
+        if error.auth_challenge().is_some() || error.is_authorization_required() {
             return ToolErrorKind::unavailable(self.login_required().to_string());
         }
         let end = match error {
@@ -39,7 +38,7 @@ impl Imported {
         | ToolErrorKind::Unavailable { reason: text }
         | ToolErrorKind::Transient { message: text, .. } = &mut kind
         {
-            *text = self.masked(std::mem::take(text));
+            *text = self.import.server.masked(std::mem::take(text));
             text.extend(end.iter().map(|end| format!("; {end}")));
         }
         kind
@@ -87,7 +86,6 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
             ),
             retry_after: Some(RECONNECTION),
         },
-        #[cfg(feature = "http")]
         ServiceError::TransportSend(error) if refusal(&error).is_some() => {
             let (reason, retry_after) = refusal(&error).unwrap_or_default();
             let message = format!(
@@ -117,13 +115,4 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
             shown(&other.to_string())
         )),
     }
-}
-
-/// Returns true if a login, or one with more scopes, may permit the request.
-fn needs_login(error: &ServiceError) -> bool {
-    #[cfg(feature = "http")]
-    if error.auth_challenge().is_some() {
-        return true;
-    }
-    error.is_authorization_required()
 }

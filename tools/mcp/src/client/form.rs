@@ -1,12 +1,12 @@
 //! The form of a server's question, one question to the person for each field.
 
-use rmcp::model::ElicitationSchema;
+use rmcp::model::{ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
 use tools::question::AnswerKind;
 use tools::schema::ValueSchema;
 use tools::{Answer, Json, Question, ToolContext, visible_line};
 
-use crate::client::asked::{Asked, ask, put};
+use crate::client::asked::{ask, confirm};
 
 /// The maximum number of fields.
 const MAX_FIELDS: usize = 20;
@@ -20,13 +20,6 @@ const MAX_TEXT: usize = 200;
 /// The option of a field that may stay empty.
 const NO_ANSWER: &str = "(no answer)";
 
-/// The outcome of a form.
-pub(super) enum Filled {
-    Accepted(Map<String, Value>),
-    Declined,
-    Cancelled,
-}
-
 /// One field of a form.
 struct Field {
     name: String,
@@ -34,21 +27,27 @@ struct Field {
     is_required: bool,
 }
 
-/// Asks the person for each field of a form. A form without fields is a question for a confirmation.
-pub(super) async fn fill(cx: &ToolContext, message: &str, schema: &ElicitationSchema) -> Filled {
+/// Asks the person for each field of a form, and returns the values. A form without fields is a question for a confirmation.
+///
+/// # Errors
+/// Returns a decline or a cancellation if there are no values.
+pub(super) async fn fill(
+    cx: &ToolContext,
+    message: &str,
+    schema: &ElicitationSchema,
+) -> Result<Map<String, Value>, ElicitationAction> {
     let names = schema
         .property_order
         .clone()
         .unwrap_or_else(|| schema.properties.keys().cloned().collect());
     if names.len() > MAX_FIELDS {
-        return Filled::Declined;
+        return Err(ElicitationAction::Decline);
     }
     let mut values = Map::new();
     if names.is_empty() {
-        return match ask(cx, message, AnswerKind::Confirmation).await {
-            Asked::Answer(Answer::Confirmation(true)) => Filled::Accepted(values),
-            Asked::Answer(_) | Asked::Nobody => Filled::Declined,
-            Asked::Cancelled => Filled::Cancelled,
+        return match confirm(cx, message).await {
+            ElicitationAction::Accept => Ok(values),
+            action => Err(action),
         };
     }
     for name in names {
@@ -57,28 +56,29 @@ pub(super) async fn fill(cx: &ToolContext, message: &str, schema: &ElicitationSc
             .as_ref()
             .is_some_and(|required| required.contains(&name));
         let Some(Ok(schema)) = schema.properties.get(&name).map(serde_json::to_value) else {
-            return Filled::Declined;
+            return Err(ElicitationAction::Decline);
         };
         let field = Field {
             name,
             schema,
             is_required,
         };
-        match field.ask(cx, message).await {
-            Ok(Some(value)) => drop(values.insert(field.name, value)),
-            Ok(None) => {}
-            Err(filled) => return filled,
+        if let Some(value) = field.ask(cx, message).await? {
+            values.insert(field.name, value);
         }
     }
-    Filled::Accepted(values)
+    Ok(values)
 }
 
 impl Field {
     /// Asks until an answer fits. Returns `None` if the field stays empty.
-    async fn ask(&self, cx: &ToolContext, message: &str) -> Result<Option<Value>, Filled> {
-        let Ok(schema) = ValueSchema::new(self.schema.clone()) else {
-            return Err(Filled::Declined);
-        };
+    async fn ask(
+        &self,
+        cx: &ToolContext,
+        message: &str,
+    ) -> Result<Option<Value>, ElicitationAction> {
+        let schema =
+            ValueSchema::new(self.schema.clone()).map_err(|_| ElicitationAction::Decline)?;
         let mut problem = String::new();
         for _ in 0..MAX_ATTEMPTS {
             let text = format!("{message}\n\n{}{problem}", self.label());
@@ -87,12 +87,7 @@ impl Field {
             if may_be_empty {
                 question = question.map(Question::with_empty_answer);
             }
-            let answer = match put(cx, question).await {
-                Asked::Answer(answer) => answer,
-                Asked::Nobody => return Err(Filled::Declined),
-                Asked::Cancelled => return Err(Filled::Cancelled),
-            };
-            let value = match self.value(answer)? {
+            let value = match self.value(ask(cx, question).await?)? {
                 Some(value) => value,
                 None if self.is_required => {
                     problem = "\nAn answer is required.".to_owned();
@@ -111,7 +106,7 @@ impl Field {
                 }
             }
         }
-        Err(Filled::Cancelled)
+        Err(ElicitationAction::Cancel)
     }
 
     /// Returns the title and the description of the field.
@@ -200,13 +195,13 @@ impl Field {
     }
 
     /// Returns the value of an answer, the default of an empty one, or `None` if there is none.
-    fn value(&self, answer: Answer) -> Result<Option<Value>, Filled> {
+    fn value(&self, answer: Answer) -> Result<Option<Value>, ElicitationAction> {
         let text = match answer {
             Answer::Confirmation(is_yes) => return Ok(Some(is_yes.into())),
             Answer::Text(text) => text.trim().to_owned(),
             Answer::Choice(option) if option == NO_ANSWER => String::new(),
             Answer::Choice(option) => option,
-            _ => return Err(Filled::Declined),
+            _ => return Err(ElicitationAction::Decline),
         };
         if text.is_empty() {
             return Ok(self.schema.get("default").cloned());

@@ -121,19 +121,14 @@ impl Imported {
         let _ = tokio::time::timeout(LISTING, self.listed_peer()).await;
     }
 
-    /// Reads the list of tools again soon, for example after the answers of the [review](super::Import::with_review) have changed.
+    /// Reads the list of tools again soon, for example after the answers of the [review](super::Import::review) have changed.
     pub fn refresh(&self) {
         self.changed.notify_one();
     }
 
     /// Returns a text about the server as a part of a message, without the secrets of its URL.
     pub(super) fn shown(&self, text: &str) -> String {
-        shown(&self.masked(text.to_owned()))
-    }
-
-    /// Returns a text without the secrets of the server's URL.
-    pub(super) fn masked(&self, text: String) -> String {
-        self.import.server.masked(text)
+        shown(&self.import.server.masked(text.to_owned()))
     }
 
     /// Returns the error of a server that requires a login.
@@ -245,23 +240,16 @@ impl Imported {
         self.check_permitted(tool, digest)?;
         let present = self.present.lock().ignore_poison().get(tool).copied();
         // A server that lists a tool no more answers for itself.
-        if present.is_some_and(|present| present != *digest) {
-            let present = present.unwrap_or(*digest);
-            // The host's reason has the next step of its user.
-            let refused = self
-                .import
-                .review
-                .as_ref()
-                .and_then(|review| review.check(tool, &present).err());
-            let reason = refused.unwrap_or_else(|| {
-                format!(
-                    "the MCP server {} has changed the definition of {tool} since the tool was offered; use another tool",
-                    self.import.name
-                )
-            });
-            return Err(ToolErrorKind::Unavailable { reason });
-        }
-        Ok(())
+        let Some(present) = present.filter(|present| present != digest) else {
+            return Ok(());
+        };
+        // The host's reason has the next step of its user.
+        self.check_permitted(tool, &present)?;
+        let reason = format!(
+            "the MCP server {} has changed the definition of {tool} since the tool was offered; use another tool",
+            self.import.name
+        );
+        Err(ToolErrorKind::Unavailable { reason })
     }
 
     /// Checks that the host permits calls that were made for a definition with this digest.
@@ -273,12 +261,12 @@ impl Imported {
         tool: &ToolName,
         digest: &Digest,
     ) -> Result<(), ToolErrorKind> {
-        let permitted = self
-            .import
-            .review
-            .as_ref()
-            .map_or(Ok(()), |review| review.check(tool, digest));
-        permitted.map_err(|reason| ToolErrorKind::Unavailable { reason })
+        match &self.import.review {
+            Some(review) => review
+                .check(tool, digest)
+                .map_err(|reason| ToolErrorKind::Unavailable { reason }),
+            None => Ok(()),
+        }
     }
 
     /// Returns the peer of the present connection.

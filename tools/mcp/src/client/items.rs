@@ -1,11 +1,14 @@
 //! [`Items`]: a list that a server is asked for.
 
+use serde::de::DeserializeOwned;
+
 use crate::client::error::ImportError;
 use crate::client::imported::Imported;
-use crate::client::listing::list;
-use crate::client::lists::OnDemand;
+use crate::client::listing::{Listed, list};
+use crate::client::lists::Kept;
 use crate::client::report::Cut;
 use crate::client::transport_reason::reason;
+use crate::same_json::same_json;
 
 /// A list of a server, and the limit that ended it early, if one did. Malformed items are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +22,9 @@ pub struct Items<T> {
 
 impl Imported {
     /// Returns a list of the server, which is read page by page and within limits unless the latest one is fresh.
-    pub(super) async fn items<T: OnDemand, U>(
+    pub(super) async fn items<T: Listed, U: DeserializeOwned>(
         &self,
-        item: impl Fn(T) -> U,
+        kept: &Kept<T>,
     ) -> Result<Items<U>, ImportError> {
         let failed = |reason| ImportError::List {
             name: self.name().clone(),
@@ -32,16 +35,15 @@ impl Imported {
             .listed_peer()
             .await
             .map_err(|error| failed(error.to_string()))?;
-        if !T::is_offered(&peer) {
-            return Ok(Items {
-                items: Vec::new(),
-                cut: None,
-            });
-        }
-        let read = T::kept(&self.lists).get_or_read(list::<T>(&peer)).await;
+        let read = kept.get_or_read(list::<T>(&peer)).await;
         let listing = read.map_err(|error| failed(self.shown(&reason(&error))))?;
         Ok(Items {
-            items: listing.items.iter().flatten().cloned().map(item).collect(),
+            items: listing
+                .items
+                .iter()
+                .flatten()
+                .filter_map(same_json)
+                .collect(),
             cut: listing.cut,
         })
     }

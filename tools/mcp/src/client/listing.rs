@@ -68,15 +68,10 @@ pub(super) trait Listed: Serialize + DeserializeOwned {
     fn is_offered(peer: &Peer<RoleClient>) -> bool;
 
     fn request(params: PaginatedRequestParams) -> model::ClientRequest;
-
-    /// Returns the items, the next cursor and the freshness of a page. Returns the JSON of a result that rmcp does not recognise.
-    fn page(result: ServerResult) -> Result<Page<Self>, Value>;
 }
 
-pub(super) type Page<T> = (Vec<T>, Option<String>, Option<u64>);
-
 macro_rules! listed {
-    ($item:ident, $capability:ident, $key:literal, $request:ident, $result:ident, $field:ident) => {
+    ($item:ident, $capability:ident, $key:literal, $request:ident) => {
         impl Listed for model::$item {
             const KEY: &'static str = $key;
 
@@ -88,52 +83,21 @@ macro_rules! listed {
             fn request(params: PaginatedRequestParams) -> model::ClientRequest {
                 model::$request::with_param(params).into()
             }
-
-            fn page(result: ServerResult) -> Result<Page<Self>, Value> {
-                match result {
-                    ServerResult::$result(page) => Ok((page.$field, page.next_cursor, page.ttl_ms)),
-                    ServerResult::CustomResult(model::CustomResult(value)) => Err(value),
-                    _ => Err(Value::Null),
-                }
-            }
         }
     };
 }
 
-listed!(
-    Tool,
-    tools,
-    "tools",
-    ListToolsRequest,
-    ListToolsResult,
-    tools
-);
-listed!(
-    Resource,
-    resources,
-    "resources",
-    ListResourcesRequest,
-    ListResourcesResult,
-    resources
-);
+listed!(Tool, tools, "tools", ListToolsRequest);
+listed!(Resource, resources, "resources", ListResourcesRequest);
 listed!(
     ResourceTemplate,
     resources,
     "resourceTemplates",
-    ListResourceTemplatesRequest,
-    ListResourceTemplatesResult,
-    resource_templates
+    ListResourceTemplatesRequest
 );
-listed!(
-    Prompt,
-    prompts,
-    "prompts",
-    ListPromptsRequest,
-    ListPromptsResult,
-    prompts
-);
+listed!(Prompt, prompts, "prompts", ListPromptsRequest);
 
-/// Reads all pages of a list within the limits.
+/// Reads all pages of a list within the limits. A server without such lists has none.
 ///
 /// # Errors
 /// Returns an error if a page cannot be read, or is no page of this list.
@@ -144,6 +108,9 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
         cut: None,
         notes: Vec::new(),
     };
+    if !T::is_offered(peer) {
+        return Ok(listing);
+    }
     let (mut known, hasher) = (HashSet::new(), RandomState::new());
     let mut seen = HashSet::new();
     let (mut cursor, mut bytes, mut repeated, deadline) =
@@ -183,7 +150,7 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
             }
             result => result,
         };
-        let (items, next, ttl) = match result.and_then(page::<T>) {
+        let (items, next, ttl) = match result.and_then(|result| page(result, T::KEY)) {
             // The earlier pages count.
             Err(ServiceError::McpError(error)) if number > 1 => {
                 let reason = visible_line(&error.message, MAX_NAME);
@@ -206,16 +173,15 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
                 .zip(fresh_until)
                 .map(|(one, other)| one.min(other)),
         };
-        for (item, fault) in items {
-            let (length, hash) = item
-                .as_ref()
-                .map_or((0, None), |item| measured(item, &hasher));
-            if hash.is_some_and(|hash| !known.insert(hash)) {
+        for value in items {
+            let json = value.to_string();
+            let (item, fault) = read_item::<T>(value);
+            if item.is_ok() && !known.insert(hasher.hash_one(&json)) {
                 // A page may repeat an earlier one, as after a cursor that leads nowhere.
                 repeated += 1;
                 continue;
             }
-            bytes += length;
+            bytes += json.len();
             listing.notes.extend(fault);
             if listing.items.len() == MAX_ITEMS {
                 listing.cut = Some(Cut::Items { most: MAX_ITEMS });
@@ -250,22 +216,24 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
 /// An item of a page, with a note about fields without which it was read.
 type Item<T> = (Result<T, Malformed>, Option<String>);
 
-type MixedPage<T> = (Vec<Item<T>>, Option<String>, Option<u64>);
+/// The items, the next cursor and the freshness of a page.
+type Page = (Vec<Value>, Option<String>, Option<u64>);
 
 /// Reads a page. If one item is malformed, rmcp does not recognise the page, so its items are read one by one.
-fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
-    match T::page(result) {
-        Ok((items, next, ttl)) => Ok((
-            items.into_iter().map(|item| (Ok(item), None)).collect(),
-            next,
-            ttl,
-        )),
-        Err(Value::Array(items)) => Ok((items.into_iter().map(read_item).collect(), None, None)),
-        Err(Value::Object(mut fields)) => {
-            let items = match fields.remove(T::KEY) {
+fn page(result: ServerResult, key: &str) -> Result<Page, ServiceError> {
+    let no_list = || {
+        ServiceError::McpError(ErrorData::internal_error(
+            format!("its answer has no list `{key}`"),
+            None,
+        ))
+    };
+    match serde_json::to_value(result).unwrap_or_default() {
+        Value::Array(items) => Ok((items, None, None)),
+        Value::Object(mut fields) => {
+            let items = match fields.remove(key) {
                 Some(Value::Array(items)) => items,
-                Some(Value::Object(items)) => items.into_iter().map(named).collect(),
-                _ => return Err(no_list(T::KEY)),
+                Some(Value::Object(items)) => items.into_iter().map(add_name).collect(),
+                _ => return Err(no_list()),
             };
             let next = match fields.remove("nextCursor") {
                 Some(Value::String(cursor)) => Some(cursor),
@@ -273,25 +241,18 @@ fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
                 _ => None,
             };
             let ttl = fields.get("ttlMs").and_then(Value::as_u64);
-            Ok((items.into_iter().map(read_item).collect(), next, ttl))
+            Ok((items, next, ttl))
         }
-        Err(_) => Err(no_list(T::KEY)),
+        _ => Err(no_list()),
     }
 }
 
 /// Returns an item with the name that it has in an object of items.
-fn named((name, mut item): (String, Value)) -> Value {
+fn add_name((name, mut item): (String, Value)) -> Value {
     if let Some(fields) = item.as_object_mut() {
         fields.entry("name").or_insert(Value::String(name));
     }
     item
-}
-
-fn no_list(key: &str) -> ServiceError {
-    ServiceError::McpError(ErrorData::internal_error(
-        format!("its answer has no list `{key}`"),
-        None,
-    ))
 }
 
 /// Reads an item, without optional fields that have another form.
@@ -341,10 +302,4 @@ fn read_item<T: Listed>(mut value: Value) -> Item<T> {
         }),
         None,
     )
-}
-
-/// Returns the length of an item, in bytes of JSON, and a number that differs for other items.
-fn measured(item: &impl Serialize, hasher: &RandomState) -> (usize, Option<u64>) {
-    let json = serde_json::to_vec(item).unwrap_or_default();
-    (json.len(), Some(hasher.hash_one(json)))
 }

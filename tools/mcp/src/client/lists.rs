@@ -7,48 +7,25 @@ use rmcp::model;
 use tokio::time::Instant;
 use tools::IgnorePoison as _;
 
-use crate::client::listing::{Listed, Listing};
+use crate::client::listing::Listing;
 
 /// The lists of a server that are read on demand, and kept as long as the server says that they are fresh. A report of a change, or
 /// another connection, expires them.
 #[derive(Default)]
 pub(super) struct Lists {
-    prompts: Kept<model::Prompt>,
-    resources: Kept<model::Resource>,
-    templates: Kept<model::ResourceTemplate>,
+    pub(super) prompts: Kept<model::Prompt>,
+    pub(super) resources: Kept<model::Resource>,
+    pub(super) templates: Kept<model::ResourceTemplate>,
 }
-
-/// A kind of list that is read on demand.
-pub(super) trait OnDemand: Listed + Clone {
-    fn kept(lists: &Lists) -> &Kept<Self>;
-}
-
-macro_rules! on_demand {
-    ($item:ident, $kept:ident) => {
-        impl OnDemand for model::$item {
-            fn kept(lists: &Lists) -> &Kept<Self> {
-                &lists.$kept
-            }
-        }
-    };
-}
-
-on_demand!(Prompt, prompts);
-on_demand!(Resource, resources);
-on_demand!(ResourceTemplate, templates);
 
 impl Lists {
-    pub(super) fn expire_prompts(&self) {
-        self.prompts.expire();
-    }
-
     pub(super) fn expire_resources(&self) {
         self.resources.expire();
         self.templates.expire();
     }
 
     pub(super) fn expire(&self) {
-        self.expire_prompts();
+        self.prompts.expire();
         self.expire_resources();
     }
 }
@@ -91,7 +68,7 @@ impl<T> Kept<T> {
         Ok(listing)
     }
 
-    fn expire(&self) {
+    pub(super) fn expire(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 }

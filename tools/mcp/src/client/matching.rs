@@ -20,15 +20,15 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// A transport that finds the request of an answer whose id is missing or altered. Without this, the request would wait for its limit.
 pub(crate) struct Matched<T> {
-    transport: T,
-    open: Arc<Mutex<Open>>,
+    pub(super) transport: T,
+    pub(super) open: Arc<Mutex<Open>>,
     /// The time limit of `server/discover`, which a server of the older generation may leave without an answer.
-    discovery: Option<Duration>,
+    pub(super) discovery: Option<Duration>,
 }
 
 /// The requests without an answer.
 #[derive(Default)]
-struct Open {
+pub(super) struct Open {
     ids: BTreeMap<i64, Option<Doubt>>,
     /// The first id that was not sent yet.
     next: i64,
@@ -40,16 +40,6 @@ struct Open {
 
 /// The error of a request whose answer may be one without its id, and the time from which on it counts.
 type Doubt = (Instant, ServerJsonRpcMessage);
-
-impl<T> Matched<T> {
-    pub(super) fn new(transport: T, discovery: Option<Duration>) -> Self {
-        Self {
-            transport,
-            open: Arc::default(),
-            discovery,
-        }
-    }
-}
 
 impl Open {
     /// Returns a message with the id of the request that it answers. Returns `None` for an answer to no request: it may be that of each

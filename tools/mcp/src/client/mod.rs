@@ -12,23 +12,19 @@ mod elicitation;
 mod error;
 mod failure;
 mod form;
-#[cfg(feature = "http")]
 mod http;
 mod import;
 mod imported;
-#[cfg(any(feature = "http", feature = "stdio"))]
 mod introduction;
 mod items;
 mod listing;
 mod lists;
-#[cfg(any(feature = "http", feature = "stdio"))]
 mod loose_json;
 mod matching;
 mod message_limit;
 mod nullable;
 mod prompt;
 mod read_resource;
-#[cfg(any(feature = "http", feature = "stdio"))]
 mod reading;
 mod registration;
 mod report;
@@ -46,17 +42,13 @@ mod servers;
 mod service;
 mod snake_case;
 mod status;
-#[cfg(feature = "stdio")]
 mod stdio;
 mod tasks;
 mod transport_reason;
 mod unanswered;
 
 pub use error::ImportError;
-#[cfg(feature = "http")]
-pub use http::HttpServer;
-#[cfg(feature = "oauth")]
-pub use http::LoginError;
+pub use http::{HttpServer, LoginError};
 pub use import::Import;
 pub use imported::Imported;
 pub use items::Items;
@@ -70,5 +62,4 @@ pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;
 pub use servers::Servers;
 pub use status::Status;
-#[cfg(feature = "stdio")]
-pub use stdio::{Alive, BoxedRead, BoxedWrite, Launched, StdioError, StdioServer};
+pub use stdio::{Alive, BoxedRead, BoxedWrite, Launched, Remarks, StdioError, StdioServer};

@@ -1,7 +1,8 @@
 //! Prompts of servers.
 
-use rmcp::model::{self, ClientRequest, GetPromptRequest, GetPromptRequestParams, ServerResult};
+use rmcp::model::{ClientRequest, GetPromptRequest, GetPromptRequestParams, JsonObject};
 use rmcp::service::ServiceError;
+use serde::Deserialize;
 use serde_json::Value;
 use tools::protocol::Role;
 use tools::{Content, ToolContext, ToolErrorKind};
@@ -10,12 +11,11 @@ use crate::client::error::ImportError;
 use crate::client::failure::failure;
 use crate::client::imported::Imported;
 use crate::client::items::Items;
-use crate::client::result::{block, items, readable_block};
-use crate::client::rounds;
-use crate::client::rounds::Answers;
+use crate::client::result::{items, readable_block};
+use crate::client::rounds::{self, Answers};
 
 /// A prompt that a server lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Prompt {
     /// The name.
@@ -25,11 +25,12 @@ pub struct Prompt {
     /// A description.
     pub description: Option<String>,
     /// The arguments.
+    #[serde(default)]
     pub arguments: Vec<PromptArgument>,
 }
 
 /// An argument of a [`Prompt`], which is a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// The name.
@@ -37,6 +38,7 @@ pub struct PromptArgument {
     /// A description.
     pub description: Option<String>,
     /// True if the prompt needs it.
+    #[serde(default, rename = "required")]
     pub is_required: bool,
 }
 
@@ -57,18 +59,7 @@ impl Imported {
     /// # Errors
     /// Returns an error if the server is not connected or does not list them.
     pub async fn prompts(&self) -> Result<Items<Prompt>, ImportError> {
-        self.items(|prompt: model::Prompt| Prompt {
-            name: prompt.name,
-            title: prompt.title,
-            description: prompt.description,
-            arguments: prompt
-                .arguments
-                .into_iter()
-                .flatten()
-                .map(argument)
-                .collect(),
-        })
-        .await
+        self.items(&self.lists.prompts).await
     }
 
     /// Makes the messages of a prompt from arguments. A person's answers to questions of the server come from the context.
@@ -81,7 +72,7 @@ impl Imported {
         name: &str,
         arguments: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Vec<PromptMessage>, ToolErrorKind> {
-        let arguments: model::JsonObject = arguments
+        let arguments: JsonObject = arguments
             .into_iter()
             .map(|(name, value)| (name, Value::String(value)))
             .collect();
@@ -91,33 +82,10 @@ impl Imported {
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(GetPromptRequest::new(params))
         };
-        match rounds::request(self, &peer, cx, make).await? {
-            ServerResult::GetPromptResult(result) => {
-                Ok(result.messages.into_iter().map(message).collect())
-            }
-            // A result with a defective message is none for rmcp.
-            other => readable_messages(serde_json::to_value(other).unwrap_or_default())
-                .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse)),
-        }
-    }
-}
-
-fn argument(argument: model::PromptArgument) -> PromptArgument {
-    PromptArgument {
-        name: argument.name,
-        description: argument.description,
-        is_required: argument.required == Some(true),
-    }
-}
-
-fn message(message: model::PromptMessage) -> PromptMessage {
-    let role = match message.role {
-        model::Role::User => Role::User,
-        _ => Role::Assistant,
-    };
-    PromptMessage {
-        role,
-        content: block(message.content),
+        // A result with a defective message is none for rmcp.
+        let result = rounds::request(self, &peer, cx, make).await?;
+        readable_messages(serde_json::to_value(result).unwrap_or_default())
+            .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse))
     }
 }
 

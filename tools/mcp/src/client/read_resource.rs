@@ -8,7 +8,6 @@ use tools::{
     visible_line,
 };
 
-use crate::client::error::ImportError;
 use crate::client::imported::Imported;
 
 /// The name of the tool that reads resources.
@@ -61,7 +60,7 @@ impl ReadResource {
             return Err(ToolErrorKind::ExecutionFailed { message });
         };
         if uri.is_empty() {
-            return listed(imported).await.map(ToolResult::text);
+            return list_resources(imported).await.map(ToolResult::text);
         }
         let content = imported.read_resource(&cx, uri).await?;
         if content.is_empty() {
@@ -81,9 +80,9 @@ impl Handler for ReadResource {
 }
 
 /// Returns the resources and the templates of a server as lines.
-async fn listed(imported: &Imported) -> Result<String, ToolErrorKind> {
-    let unavailable = |error: ImportError| ToolErrorKind::unavailable(error);
-    let resources = imported.resources().await.map_err(unavailable)?;
+async fn list_resources(imported: &Imported) -> Result<String, ToolErrorKind> {
+    let resources = imported.resources().await;
+    let resources = resources.map_err(ToolErrorKind::unavailable)?;
     // A server need not have templates.
     let templates = imported
         .resource_templates()

@@ -35,14 +35,14 @@ const GRAMMARS: [NameGrammar; 3] = [NameGrammar::Provider, NameGrammar::Gemini, 
 
 /// The tools of one server in a catalog. Removes them when it is dropped.
 pub(super) struct Registration {
-    destination: Destination,
-    entries: HashMap<ToolName, Registered>,
+    pub(super) destination: Destination,
+    pub(super) entries: HashMap<ToolName, Registered>,
     /// The tools of the earlier list that the present update has not reached.
-    earlier: HashMap<ToolName, Registered>,
+    pub(super) earlier: HashMap<ToolName, Registered>,
 }
 
 /// A registered tool, with the digest of its server's definition.
-struct Registered {
+pub(super) struct Registered {
     entry: Arc<Entry>,
     digest: Digest,
 }
@@ -56,14 +56,6 @@ struct Seen {
 }
 
 impl Registration {
-    pub(super) fn new(destination: Destination) -> Self {
-        Self {
-            destination,
-            entries: HashMap::new(),
-            earlier: HashMap::new(),
-        }
-    }
-
     /// Registers the tools of an earlier connection.
     pub(super) fn add_known(
         &mut self,
@@ -105,12 +97,7 @@ impl Registration {
                 |tool| tool.name.to_string(),
             );
             let outcome = match item {
-                Ok(tool) => self.add_listed(
-                    imported,
-                    ServerTool::from_remote(tool),
-                    &mut seen,
-                    &mut report.notes,
-                ),
+                Ok(tool) => self.add_listed(imported, tool.into(), &mut seen, &mut report.notes),
                 Err(malformed) => {
                     // An earlier definition of the tool is not its present one.
                     let tool = imported.name().tool_name(&malformed.name, 1).ok();
@@ -159,7 +146,15 @@ impl Registration {
             .map_err(RegisterError::Name)?;
         let digest = definition.digest();
         seen.present.insert(name.clone(), digest);
-        check_wire_names(&name, &mut seen.digested)?;
+        for grammar in GRAMMARS {
+            let wire = grammar.encode(&name);
+            if NameGrammar::is_digested(&wire) && !seen.digested.insert((grammar, wire.to_string()))
+            {
+                return Err(Refusal::WireName {
+                    wire: wire.into_owned(),
+                });
+            }
+        }
         match self.add(imported, &name, &definition, digest) {
             Ok(more) => notes.extend(more),
             Err(refusal) => {
@@ -215,7 +210,17 @@ impl Registration {
     ) -> Result<Vec<String>, Refusal> {
         let (tool, mut notes) =
             import_definition(imported.name(), name, definition).map_err(RegisterError::Name)?;
-        let mut tool = reviewed(imported, definition, tool)?;
+        let mut tool = match &imported.import.review {
+            // The review decides neither the name nor former names.
+            Some(review) => Tool {
+                name: name.clone(),
+                was: Vec::new(),
+                ..review
+                    .review(definition, tool)
+                    .map_err(|reason| Refusal::Review { reason })?
+            },
+            None => tool,
+        };
         if let Some(timeout) = imported.import.call_timeout {
             tool.limits
                 .timeout_ms
@@ -251,7 +256,13 @@ impl Registration {
         digest: Digest,
         old: Option<&Arc<Entry>>,
     ) -> Result<Arc<Entry>, RegisterError> {
-        let handler = RemoteTool::new(imported.clone(), tool.name.clone(), definition, digest);
+        let handler = RemoteTool {
+            imported: imported.clone(),
+            name: definition.name().into(),
+            tool: tool.name.clone(),
+            digest,
+            schema: definition.0.input_schema.clone(),
+        };
         match old {
             Some(old) => self.destination.replace(old, tool, handler),
             None => self.destination.register(tool, handler),
@@ -343,36 +354,4 @@ impl Drop for Registration {
         let all = self.entries.values().chain(self.earlier.values());
         all.for_each(|registered| self.destination.unregister(&registered.entry));
     }
-}
-
-/// Returns the definition as the host's review leaves it. The review decides neither the name nor former names.
-fn reviewed(imported: &Imported, definition: &ServerTool, tool: Tool) -> Result<Tool, Refusal> {
-    let Some(review) = &imported.import.review else {
-        return Ok(tool);
-    };
-    let name = tool.name.clone();
-    let reviewed = review
-        .review(definition, tool)
-        .map_err(|reason| Refusal::Review { reason })?;
-    Ok(Tool {
-        name,
-        was: Vec::new(),
-        ..reviewed
-    })
-}
-
-/// Checks that no other long name of the server has the same digest. Short names have forms of their own.
-fn check_wire_names(
-    name: &ToolName,
-    digested: &mut HashSet<(NameGrammar, String)>,
-) -> Result<(), Refusal> {
-    for grammar in GRAMMARS {
-        let wire = grammar.encode(name);
-        if NameGrammar::is_digested(&wire) && !digested.insert((grammar, wire.to_string())) {
-            return Err(Refusal::WireName {
-                wire: wire.into_owned(),
-            });
-        }
-    }
-    Ok(())
 }

@@ -14,7 +14,7 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// The limit that ended the list early, if one did. Tools after it are not imported.
     pub cut: Option<Cut>,
-    /// Notes for the user, about definitions with invisible characters and of the host's [review](super::Import::with_review), such as a
+    /// Notes for the user, about definitions with invisible characters and of the host's [review](super::Import::review), such as a
     /// decision about a tool that the server does not have.
     pub notes: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub enum Refusal {
     /// The catalog refuses the tool.
     #[error(transparent)]
     Catalog(#[from] RegisterError),
-    /// The host's [review](super::Import::with_review) refuses the tool.
+    /// The host's [review](super::Import::review) refuses the tool.
     #[error("{reason}")]
     Review {
         /// The reason that the host gave.

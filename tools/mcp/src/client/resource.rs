@@ -1,7 +1,8 @@
 //! Resources of servers.
 
-use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams, ServerResult};
+use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams};
 use rmcp::service::ServiceError;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use tools::{Content, ToolContext, ToolErrorKind};
 
@@ -10,11 +11,11 @@ use crate::client::failure::failure;
 use crate::client::imported::Imported;
 use crate::client::items::Items;
 use crate::client::result::{items, resource_content, shown};
-use crate::client::rounds;
-use crate::client::rounds::Answers;
+use crate::client::rounds::{self, Answers};
 
 /// A resource that a server lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
     /// The URI.
@@ -32,7 +33,8 @@ pub struct Resource {
 }
 
 /// A kind of resources that a server lists, whose URIs follow a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
     /// The template of the URIs (RFC 6570).
@@ -54,15 +56,7 @@ impl Imported {
     /// # Errors
     /// Returns an error if the server is not connected or does not list them.
     pub async fn resources(&self) -> Result<Items<Resource>, ImportError> {
-        self.items(|resource: rmcp::model::Resource| Resource {
-            uri: resource.uri,
-            name: resource.name,
-            title: resource.title,
-            description: resource.description,
-            mime_type: resource.mime_type,
-            size: resource.size,
-        })
-        .await
+        self.items(&self.lists.resources).await
     }
 
     /// Lists the templates of resources, like [`resources`](Self::resources).
@@ -70,14 +64,7 @@ impl Imported {
     /// # Errors
     /// Returns an error if the server is not connected or does not list them.
     pub async fn resource_templates(&self) -> Result<Items<ResourceTemplate>, ImportError> {
-        self.items(|template: rmcp::model::ResourceTemplate| ResourceTemplate {
-            uri_template: template.uri_template,
-            name: template.name,
-            title: template.title,
-            description: template.description,
-            mime_type: template.mime_type,
-        })
-        .await
+        self.items(&self.lists.templates).await
     }
 
     /// Reads a resource for a call. A person's answers to questions of the server come from the call's context.
@@ -97,14 +84,10 @@ impl Imported {
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(ReadResourceRequest::new(params))
         };
-        match rounds::request(self, &peer, cx, make).await? {
-            ServerResult::ReadResourceResult(result) => {
-                Ok(result.contents.into_iter().map(resource_content).collect())
-            }
-            // A result with a defective part is none for rmcp.
-            other => readable_contents(serde_json::to_value(other).unwrap_or_default(), uri)
-                .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse)),
-        }
+        // A result with a defective part is none for rmcp.
+        let result = rounds::request(self, &peer, cx, make).await?;
+        readable_contents(serde_json::to_value(result).unwrap_or_default(), uri)
+            .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse))
     }
 }
 

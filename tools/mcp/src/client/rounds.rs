@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, ListRootsResult, ServerResult,
+    ClientRequest, InputRequest, InputRequests, InputResponses, ListRootsResult, ServerResult,
 };
 use rmcp::service::Peer;
 use serde_json::Value;
@@ -43,37 +42,27 @@ pub(super) async fn request(
     let mut answers = Answers::default();
     for _ in 0..=MAX_ROUNDS {
         let result = imported.calls.request(peer, cx, request(answers)).await;
-        let result = match result {
-            Ok(result) => result,
+        let required = match result {
+            Ok(ServerResult::InputRequiredResult(required)) => required,
+            Ok(other) => return Ok(other),
             Err(error) => return Err(imported.failure(error).await),
         };
-        match result {
-            ServerResult::InputRequiredResult(required) => {
-                answers = answered(imported, cx, required).await?
+        let responses = match required.input_requests {
+            Some(questions) => Some(responses(imported, cx, questions).await?),
+            None => {
+                sleep(PAUSE).await;
+                None
             }
-            other => return Ok(other),
-        }
+        };
+        answers = Answers {
+            responses,
+            state: required.request_state,
+        };
     }
     Err(failed(
         imported,
         &format!("asked for input more than {MAX_ROUNDS} times"),
     ))
-}
-
-async fn answered(
-    imported: &Imported,
-    cx: &ToolContext,
-    required: InputRequiredResult,
-) -> Result<Answers, ToolErrorKind> {
-    let state = required.request_state;
-    let responses = match required.input_requests {
-        Some(questions) => Some(responses(imported, cx, questions).await?),
-        None => {
-            sleep(PAUSE).await;
-            None
-        }
-    };
-    Ok(Answers { responses, state })
 }
 
 /// Asks the person of a call, and the host's model, for the answers to a server's questions.
@@ -102,8 +91,7 @@ async fn answer(
 ) -> Result<Value, ToolErrorKind> {
     let answer = match question {
         InputRequest::Elicitation(request) => {
-            let params: ElicitRequestParams = request.params;
-            serde_json::to_value(elicit(imported.name(), Some(cx), params).await)
+            serde_json::to_value(elicit(imported.name(), Some(cx), request.params).await)
         }
         InputRequest::CreateMessage(request) => {
             match sample(imported, Some(cx), request.params).await {

@@ -29,7 +29,8 @@ type SampleFuture = Pin<Box<dyn Future<Output = Result<Sample, String>> + Send>>
 /// use tools_mcp::client::{Sample, SampleRequest, Sampling};
 ///
 /// async fn echo(request: SampleRequest, _: ToolContext) -> Result<Sample, String> {
-///     Ok(Sample::new("echo", request.messages[0].content[0].clone()))
+///     let content = request.messages[0].content[0].clone();
+///     Ok(Sample { model: "echo".to_owned(), content, stop_reason: None })
 /// }
 ///
 /// let cx = Host::new().with_service(Sampling::new(echo));
@@ -70,12 +71,6 @@ pub struct SampleRequest {
     pub system_prompt: Option<String>,
     /// The maximum number of tokens to generate.
     pub max_tokens: u32,
-    /// The temperature.
-    pub temperature: Option<f32>,
-    /// The texts that end the message.
-    pub stop_sequences: Vec<String>,
-    /// The names of models, or parts of them, that the server prefers, the most preferred first.
-    pub models: Vec<String>,
 }
 
 /// A message of a [`SampleRequest`].
@@ -90,7 +85,6 @@ pub struct SampleMessage {
 
 /// A generated message.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Sample {
     /// The name of the model.
     pub model: String,
@@ -98,24 +92,6 @@ pub struct Sample {
     pub content: Content,
     /// The reason why the message ends, such as `endTurn` or `maxTokens`.
     pub stop_reason: Option<String>,
-}
-
-impl Sample {
-    /// Creates a message.
-    pub fn new(model: impl Into<String>, content: impl Into<Content>) -> Self {
-        Self {
-            model: model.into(),
-            content: content.into(),
-            stop_reason: None,
-        }
-    }
-
-    /// Sets the reason why the message ends.
-    #[must_use]
-    pub fn with_stop_reason(mut self, reason: impl Into<String>) -> Self {
-        self.stop_reason = Some(reason.into());
-        self
-    }
 }
 
 /// The reason why a server gets no message.
@@ -166,9 +142,6 @@ fn request(server: &ServerName, params: CreateMessageRequestParams) -> Option<Sa
     if params.messages.len() > MAX_MESSAGES || params.tools.is_some() {
         return None;
     }
-    let hints = params
-        .model_preferences
-        .and_then(|preferences| preferences.hints);
     Some(SampleRequest {
         server: server.clone(),
         messages: params
@@ -178,13 +151,6 @@ fn request(server: &ServerName, params: CreateMessageRequestParams) -> Option<Sa
             .collect::<Option<_>>()?,
         system_prompt: params.system_prompt,
         max_tokens: params.max_tokens,
-        temperature: params.temperature,
-        stop_sequences: params.stop_sequences.unwrap_or_default(),
-        models: hints
-            .into_iter()
-            .flatten()
-            .filter_map(|hint| hint.name)
-            .collect(),
     })
 }
 

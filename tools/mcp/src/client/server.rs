@@ -1,6 +1,5 @@
 //! [`Server`]: the way to reach a server.
 
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -13,11 +12,9 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-#[cfg(feature = "http")]
 use crate::client::http::HttpServer;
 use crate::client::matching::Matched;
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
-#[cfg(feature = "stdio")]
 use crate::client::stdio::{Alive, StdioServer};
 use crate::client::unanswered::Unanswered;
 
@@ -25,9 +22,7 @@ use crate::client::unanswered::Unanswered;
 #[derive(Clone)]
 pub(super) enum Server {
     Streams(Arc<dyn Fn() -> Opening + Send + Sync>),
-    #[cfg(feature = "stdio")]
     Stdio(Arc<StdioServer>),
-    #[cfg(feature = "http")]
     Http(Arc<HttpServer>),
 }
 
@@ -37,8 +32,8 @@ pub(super) type Streams = (
     Box<dyn AsyncWrite + Send + Unpin>,
 );
 
-/// A connection that speaks the protocol.
-pub(super) type Connected<C> = (RunningService<RoleClient, C>, Guard);
+/// A connection that speaks the protocol, and its process if it has one.
+pub(super) type Connected<C> = (RunningService<RoleClient, C>, Option<Alive>);
 
 /// The reason why there is no connection.
 pub(super) enum Failure {
@@ -54,18 +49,10 @@ impl<E: std::error::Error> From<E> for Failure {
     }
 }
 
-/// The process of a connection, if it has one.
-pub(super) enum Guard {
-    Nothing,
-    #[cfg(feature = "stdio")]
-    Process(Alive),
-}
-
 impl Server {
     /// Returns a text without the secrets of the server's URL.
     pub(super) fn masked(&self, text: String) -> String {
         match self {
-            #[cfg(feature = "http")]
             Self::Http(server) => server.masked(text),
             _ => text,
         }
@@ -74,7 +61,6 @@ impl Server {
     /// Returns the reasons that the host knows why the latest connection may fail.
     pub(super) fn remarks(&self) -> Vec<String> {
         match self {
-            #[cfg(feature = "stdio")]
             Self::Stdio(server) => server.remarks(),
             _ => Vec::new(),
         }
@@ -90,51 +76,44 @@ impl Server {
         match self {
             Self::Streams(open) => {
                 let streams = open().await?;
-                handshake(client, lines(streams, discovery), mode, Guard::Nothing).await
+                handshake(client, lines(streams, discovery), mode, None).await
             }
-            #[cfg(feature = "stdio")]
             Self::Stdio(server) => {
                 let (read, write, alive) = server.connect().await?;
                 let lines = lines((read, write), discovery);
-                handshake(client, lines, mode, Guard::Process(alive)).await
+                handshake(client, lines, mode, Some(alive)).await
             }
-            #[cfg(feature = "http")]
-            Self::Http(server) => {
-                let transport = server.transport().await?;
-                handshake(client, transport, mode, Guard::Nothing).await
-            }
+            Self::Http(server) => handshake(client, server.transport().await?, mode, None).await,
         }
     }
 }
 
-impl Guard {
-    /// Ends the process after its streams were closed, and returns why it ended. Returns `None` if there is no process.
-    pub(super) async fn close(self) -> Option<String> {
-        match self {
-            Self::Nothing => None,
-            #[cfg(feature = "stdio")]
-            Self::Process(alive) => Some(alive.close().await.to_string()),
-        }
-    }
+/// Ends the process after its streams were closed, and returns why it ended. Returns `None` if there is no process.
+pub(super) async fn end(process: Option<Alive>) -> Option<String> {
+    Some(process?.close().await.to_string())
 }
 
 fn lines(
     (read, write): Streams,
     discovery: Option<Duration>,
 ) -> impl rmcp::transport::Transport<RoleClient> {
-    let messages = Unanswered {
+    let transport = Unanswered {
         transport: AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES),
         count: Arc::default(),
         waits: true,
     };
-    Matched::new(messages, discovery)
+    Matched {
+        transport,
+        open: Arc::default(),
+        discovery,
+    }
 }
 
 async fn handshake<C, T, E, A>(
     client: C,
     transport: T,
     mode: ClientLifecycleMode,
-    guard: Guard,
+    process: Option<Alive>,
 ) -> Result<Connected<C>, Failure>
 where
     C: ClientHandler,
@@ -142,19 +121,7 @@ where
     E: std::error::Error + Send + Sync + 'static,
 {
     match client.serve_with_lifecycle(transport, mode).await {
-        Ok(running) => Ok((running, guard)),
-        Err(error) => Err(Failure::Handshake(Box::new(error), guard.close().await)),
-    }
-}
-
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Streams(_) => f.write_str("Streams"),
-            #[cfg(feature = "stdio")]
-            Self::Stdio(server) => server.fmt(f),
-            #[cfg(feature = "http")]
-            Self::Http(server) => server.fmt(f),
-        }
+        Ok(running) => Ok((running, process)),
+        Err(error) => Err(Failure::Handshake(Box::new(error), end(process).await)),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rmcp::model;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tools::{Digest, visible_text};
 
@@ -14,8 +15,16 @@ const FIRST: [&str; 3] = ["name", "title", "description"];
 ///
 /// Two definitions are equal if their JSON has the same value: the order of keys, white space, escapes in strings and the spelling of
 /// numbers do not matter, so `1`, `1.0` and `10e-1` are one number.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "model::Tool")]
 pub struct ServerTool(pub(super) model::Tool);
+
+impl From<model::Tool> for ServerTool {
+    fn from(mut tool: model::Tool) -> Self {
+        tool.meta = None;
+        Self(tool)
+    }
+}
 
 impl ServerTool {
     /// Creates a definition from its JSON.
@@ -23,12 +32,7 @@ impl ServerTool {
     /// # Errors
     /// Returns an error if the JSON is not the definition of an MCP tool.
     pub fn from_json(definition: Value) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(definition).map(Self::from_remote)
-    }
-
-    pub(super) fn from_remote(mut tool: model::Tool) -> Self {
-        tool.meta = None;
-        Self(tool)
+        serde_json::from_value(definition)
     }
 
     /// Returns the name that the server gives the tool.

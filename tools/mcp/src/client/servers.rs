@@ -1,6 +1,6 @@
 //! [`Servers`]: the imported servers of a catalog.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -132,7 +132,7 @@ impl Servers {
     }
 
     /// Imports a server. Returns at once; the connection is made in the background, or by the first call if the server's tools are
-    /// [known](Import::with_known), and made again when it ends.
+    /// [known](Import::known), and made again when it ends.
     ///
     /// # Errors
     /// Returns [`ImportError::NameTaken`] if another server has the name.
@@ -149,7 +149,11 @@ impl Servers {
         }
         let known = std::mem::take(&mut import.known);
         let imported = Arc::new(Imported::new(import, !known.is_empty()));
-        let mut registration = Registration::new(self.0.destination.clone());
+        let mut registration = Registration {
+            destination: self.0.destination.clone(),
+            entries: HashMap::new(),
+            earlier: HashMap::new(),
+        };
         registration.add_known(&imported, known);
         let inner = Arc::downgrade(&self.0);
         let connection = Connection {

@@ -126,7 +126,7 @@ impl ClientHandler for Client {
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.imported.lists.expire_prompts();
+        self.imported.lists.prompts.expire();
     }
 
     async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// The server is connected by the first call, because its tools are [known](super::Import::with_known).
+    /// The server is connected by the first call, because its tools are [known](super::Import::known).
     Idle,
     /// The first connection is being made.
     Connecting,

@@ -1,16 +1,12 @@
 //! [`TransportReason`]: why a transport has failed.
 
-#[cfg(feature = "http")]
 use std::time::Duration;
 
 use rmcp::service::ServiceError;
 use rmcp::transport::DynamicTransportError;
-#[cfg(feature = "http")]
 use rmcp::transport::{streamable_http_client::StreamableHttpError, worker::WorkerQuitReason};
-#[cfg(feature = "http")]
 use tools_http::HttpError;
 
-#[cfg(feature = "http")]
 use crate::client::imported::RECONNECTION;
 
 /// The reason why a transport has failed.
@@ -31,27 +27,18 @@ impl TransportReason {
 
 /// Returns the reason of an error without the type of its transport.
 pub(super) fn transport_reason(error: &DynamicTransportError) -> TransportReason {
-    #[cfg(feature = "http")]
-    {
-        match http_failure(error) {
-            Some(StreamableHttpError::Client(error)) => {
-                return TransportReason::Unreachable(error.to_string());
-            }
-            Some(StreamableHttpError::HttpStatus(error)) => {
-                return TransportReason::Unreachable(format!("{error}; try again later"));
-            }
-            Some(error) => {
-                return TransportReason::Broken(format!(
-                    "{error}; check that its URL is that of an MCP endpoint"
-                ));
-            }
-            None => {}
+    match http_failure(error) {
+        Some(StreamableHttpError::Client(error)) => TransportReason::Unreachable(error.to_string()),
+        Some(StreamableHttpError::HttpStatus(error)) => {
+            TransportReason::Unreachable(format!("{error}; try again later"))
         }
+        Some(error) => TransportReason::Broken(format!(
+            "{error}; check that its URL is that of an MCP endpoint"
+        )),
+        None => TransportReason::Broken(error.error.to_string()),
     }
-    TransportReason::Broken(error.error.to_string())
 }
 
-#[cfg(feature = "http")]
 fn http_failure(error: &DynamicTransportError) -> Option<&StreamableHttpError<HttpError>> {
     type Quit = WorkerQuitReason<StreamableHttpError<HttpError>>;
     match error.error.downcast_ref::<Quit>() {
@@ -62,7 +49,6 @@ fn http_failure(error: &DynamicTransportError) -> Option<&StreamableHttpError<Ht
 
 /// Returns the answer of a server that refused a request, and the time to wait if it may accept a later one. Returns `None` for other
 /// errors.
-#[cfg(feature = "http")]
 pub(super) fn refusal(error: &DynamicTransportError) -> Option<(String, Option<Duration>)> {
     match http_failure(error)? {
         StreamableHttpError::HttpStatus(error) => {

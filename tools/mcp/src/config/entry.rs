@@ -4,19 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
+use crate::client::ServerName;
 use crate::config::error::{ConfigError, Fault};
-use crate::config::expansion;
-use crate::config::expansion::Variables;
+use crate::config::expansion::{self, Variables};
 use crate::config::fields::{Fields, Misplaced};
-use crate::config::oauth_client;
-use crate::config::oauth_client::OAuthClient;
+use crate::config::oauth_client::{self, OAuthClient};
 
 /// A server as its file describes it, with unexpanded references to variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerEntry {
+    /// The name.
+    pub name: ServerName,
     /// The way to reach the server.
     pub transport: Transport,
     /// True if sessions do not use the server.
@@ -66,15 +68,7 @@ fn timeout(value: &Value) -> Option<Duration> {
             Duration::try_from_secs_f64(seconds).ok()?
         }
         Value::String(text) => {
-            let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-            let number: u64 = digits.trim().parse().ok()?;
-            match &text[digits.len()..] {
-                "ms" => Duration::from_millis(number),
-                "s" => Duration::from_secs(number),
-                "m" | "min" => Duration::from_secs(number.saturating_mul(60)),
-                "h" => Duration::from_secs(number.saturating_mul(3600)),
-                _ => return None,
-            }
+            host::duration::parse(&text.replace(' ', "").replace("min", "m")).ok()?
         }
         _ => return None,
     };
@@ -82,7 +76,8 @@ fn timeout(value: &Value) -> Option<Duration> {
 }
 
 /// The way to reach a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Transport {
     /// A program that speaks over its standard streams.
     Stdio {
@@ -102,6 +97,7 @@ pub enum Transport {
         /// The headers of each request.
         headers: BTreeMap<String, String>,
         /// The registration of the program for logins.
+        #[serde(skip_serializing_if = "OAuthClient::is_empty")]
         oauth: OAuthClient,
     },
 }
@@ -112,8 +108,12 @@ impl ServerEntry {
     /// # Errors
     /// Returns an error if a reference is malformed, or has no default and its variable is not set or not allowed.
     pub fn expand(&self, variables: &Variables) -> Result<Transport, ConfigError> {
-        self.transport
-            .map(|text| expansion::expand(text, variables))
+        let mut fields = self.transport.to_fields();
+        let mut expand = |text: &str| expansion::expand(text, variables);
+        fields
+            .iter_mut()
+            .try_for_each(|(name, value)| change_texts(value, name, &mut expand))
+            .and_then(|()| Transport::parse(&fields))
             .map_err(|misplaced| self.error(misplaced))
     }
 
@@ -156,7 +156,7 @@ impl ServerEntry {
     /// Returns an error if a reference is malformed.
     pub fn variables(&self) -> Result<BTreeSet<String>, ConfigError> {
         let mut names = BTreeSet::new();
-        let collected = self.transport.map(|text| {
+        let mut collect = |text: &str| {
             let found = expansion::names(text)?.into_iter();
             names.extend(
                 found
@@ -164,9 +164,11 @@ impl ServerEntry {
                     .map(|(name, _)| name),
             );
             Ok(String::new())
-        });
-        collected
-            .map(drop)
+        };
+        self.transport
+            .to_fields()
+            .iter_mut()
+            .try_for_each(|(name, value)| change_texts(value, name, &mut collect))
             .map_err(|misplaced| self.error(misplaced))?;
         Ok(names)
     }
@@ -235,75 +237,48 @@ impl Transport {
         for field in "type command args env cwd url headers oauth".split(' ') {
             entry.remove(field);
         }
-        let fields = match self {
-            Self::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => {
-                json!({"command": command, "args": args, "env": env, "cwd": cwd})
-            }
-            Self::Http {
-                url,
-                headers,
-                oauth,
-            } => {
-                json!({"type": "http", "url": url, "headers": headers, "oauth": oauth.to_json()})
-            }
-        };
+        if matches!(self, Self::Http { .. }) {
+            entry.insert("type".to_owned(), "http".into());
+        }
         let is_empty = |value: &Value| {
             value.is_null()
                 || value.as_array().is_some_and(Vec::is_empty)
                 || value.as_object().is_some_and(Map::is_empty)
         };
-        if let Value::Object(fields) = fields {
-            entry.extend(fields.into_iter().filter(|(_, value)| !is_empty(value)));
-        }
+        let fields = self.to_fields().into_iter();
+        entry.extend(fields.filter(|(_, value)| !is_empty(value)));
     }
 
-    /// Returns the transport with changed texts. The names of variables and headers stay.
-    fn map(
-        &self,
-        mut change: impl FnMut(&str) -> Result<String, Fault>,
-    ) -> Result<Self, Misplaced> {
-        let mut at = |place: String, text: &str| change(text).map_err(|fault| (place, fault));
-        let pairs = |field: &str,
-                     pairs: &BTreeMap<String, String>,
-                     at: &mut dyn FnMut(String, &str) -> _| {
-            pairs
-                .iter()
-                .map(|(key, value)| Ok((key.clone(), at(format!("{field}.{key}"), value)?)))
-                .collect::<Result<_, Misplaced>>()
-        };
-        Ok(match self {
-            Self::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => Self::Stdio {
-                command: at("command".to_owned(), command)?,
-                args: args
-                    .iter()
-                    .enumerate()
-                    .map(|(index, arg)| at(format!("args[{index}]"), arg))
-                    .collect::<Result<_, _>>()?,
-                env: pairs("env", env, &mut at)?,
-                cwd: cwd
-                    .as_ref()
-                    .map(|cwd| at("cwd".to_owned(), cwd))
-                    .transpose()?,
-            },
-            Self::Http {
-                url,
-                headers,
-                oauth,
-            } => Self::Http {
-                url: at("url".to_owned(), url)?,
-                headers: pairs("headers", headers, &mut at)?,
-                oauth: oauth.map(&mut at)?,
-            },
-        })
+    /// Returns the fields of an entry with this transport, of which absent ones are null.
+    pub(crate) fn to_fields(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
     }
+}
+
+/// Changes each text in a value. The names of variables and headers stay.
+fn change_texts(
+    value: &mut Value,
+    place: &str,
+    change: &mut dyn FnMut(&str) -> Result<String, Fault>,
+) -> Result<(), Misplaced> {
+    match value {
+        Value::String(text) => *text = change(text).map_err(|fault| (place.to_owned(), fault))?,
+        Value::Array(items) => {
+            let mut items = items.iter_mut().enumerate();
+            items.try_for_each(|(index, item)| {
+                change_texts(item, &format!("{place}[{index}]"), change)
+            })?;
+        }
+        Value::Object(fields) => {
+            let mut fields = fields.iter_mut();
+            fields.try_for_each(|(name, value)| {
+                change_texts(value, &format!("{place}.{name}"), change)
+            })?;
+        }
+        _ => {}
+    }
+    Ok(())
 }

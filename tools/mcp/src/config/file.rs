@@ -4,16 +4,14 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tools::Json;
 
 use crate::client::ServerName;
-use crate::config::entry;
-use crate::config::entry::{ServerEntry, Transport};
+use crate::config::entry::{self, ServerEntry, Transport};
 use crate::config::error::ConfigError;
 use crate::config::fields::{Fields, Misplaced, expected};
-use crate::config::settings::ALLOW;
-use crate::config::settings::ServerSettings;
+use crate::config::settings::{ALLOW, ServerSettings};
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -230,7 +228,9 @@ impl McpFile {
         server: &str,
         settings: &ServerSettings,
     ) -> Result<(), ConfigError> {
-        settings.write_variables(self.object_at(&[SETTINGS, "projects", workspace, server])?);
+        let variables = json!(settings.variables);
+        self.object_at(&[SETTINGS, "projects", workspace, server])?
+            .insert("variables".to_owned(), variables);
         Ok(())
     }
 
@@ -278,12 +278,13 @@ impl McpFile {
     fn entry(&self, name: &str, entry: &Value) -> Result<ServerEntry, ConfigError> {
         let at = [SERVERS, name];
         let whole = |fault| self.error(&at[..1], (name.to_owned(), fault));
-        ServerName::new(name).map_err(|error| whole(error.into()))?;
+        let server = ServerName::new(name).map_err(|error| whole(error.into()))?;
         let fields = entry
             .as_object()
             .ok_or_else(|| self.error(&at[..1], expected(name, "an object")))?;
         let misplaced = |misplaced| self.error(&at, misplaced);
         Ok(ServerEntry {
+            name: server,
             transport: Transport::parse(fields).map_err(misplaced)?,
             is_disabled: Fields(fields).flag("disabled").map_err(misplaced)?,
             call_timeout: entry::call_timeout(fields).map_err(misplaced)?,

@@ -1,6 +1,7 @@
 //! [`OAuthClient`]: the registration of the program at an authorisation server.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::config::fields::{Fields, Misplaced};
 
@@ -9,15 +10,19 @@ pub(super) const FIELD: &str = "oauth";
 
 /// The registration of the program at the authorisation server of a server, with the fields of `oauth` that other programs have too.
 /// Without one, a login registers the program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OAuthClient {
     /// `clientId`: the identifier that the authorisation server gave the program.
+    #[serde(rename = "clientId", skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// `clientSecret`: the secret of the identifier.
+    #[serde(rename = "clientSecret", skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
     /// `clientMetadataUrl`: the `https` URL of a document that describes the program.
+    #[serde(rename = "clientMetadataUrl", skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
     /// `callbackPort`: the port of this machine to which the browser leads back. `None` is any.
+    #[serde(rename = "callbackPort", skip_serializing_if = "Option::is_none")]
     pub callback_port: Option<u16>,
 }
 
@@ -40,38 +45,8 @@ impl OAuthClient {
         })
     }
 
-    /// Returns the fields as JSON, or null if there are none.
-    pub(crate) fn to_json(&self) -> Value {
-        let fields = json!({
-            "clientId": self.id,
-            "clientSecret": self.secret,
-            "clientMetadataUrl": self.document,
-            "callbackPort": self.callback_port,
-        });
-        match fields {
-            Value::Object(fields) if *self != Self::default() => fields
-                .into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .collect(),
-            _ => Value::Null,
-        }
-    }
-
-    /// Returns the registration with changed texts.
-    pub(super) fn map(
-        &self,
-        change: &mut dyn FnMut(String, &str) -> Result<String, Misplaced>,
-    ) -> Result<Self, Misplaced> {
-        let mut text = |name: &str, text: &Option<String>| {
-            text.as_ref()
-                .map(|text| change(format!("{FIELD}.{name}"), text))
-                .transpose()
-        };
-        Ok(Self {
-            id: text("clientId", &self.id)?,
-            secret: text("clientSecret", &self.secret)?,
-            document: text("clientMetadataUrl", &self.document)?,
-            callback_port: self.callback_port,
-        })
+    /// Returns true if there are no fields.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }

@@ -6,8 +6,7 @@ use serde_json::Value;
 use tools::{Effects, Tool, ToolName};
 
 use crate::client::{ServerName, ServerTool};
-use crate::config::settings::ServerSettings;
-use crate::config::settings::{ALL, Declaration};
+use crate::config::settings::{ALL, Declaration, ServerSettings};
 
 /// Words in the names of arguments that hold a URL.
 const URLS: [&str; 6] = ["href", "link", "uri", "url", "urls", "webpage"];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tools::protocol::{Declared, InvalidClause};
 use tools::{Clause, Effects, Grant, Tool};
 
@@ -167,11 +167,6 @@ impl ServerSettings {
         self.variables.dedup();
         self
     }
-
-    /// Writes the variables into an object. Other fields stay.
-    pub(super) fn write_variables(&self, settings: &mut Map<String, Value>) {
-        settings.insert("variables".to_owned(), json!(self.variables));
-    }
 }
 
 /// Returns the patterns of the tools that may be called without a question: all for `true`, or a list.
@@ -203,6 +198,8 @@ fn read_only(tool: &Tool) -> Option<Effects> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn settings(value: Value) -> Result<ServerSettings, Misplaced> {

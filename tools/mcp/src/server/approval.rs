@@ -1,6 +1,6 @@
 //! [`PeerApprover`]: asks the person at the client to approve a call.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tools::context::ApprovalFuture;
 use tools::policy::Sensitivity;
 use tools::protocol::has_other_script;
@@ -33,7 +33,11 @@ impl Approver for PeerApprover {
             let preview = approval.preview().await;
             // A file that runs by itself is not changed by content that nobody saw.
             if let Some(Err(error)) = &preview
-                && runs_by_itself(&approval)
+                && approval
+                    .targets
+                    .iter()
+                    .filter_map(|target| approval.sensitive(target))
+                    .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
             {
                 return Decision::Deny {
                     reason: format!("the content cannot be shown to the user: {error}"),
@@ -50,22 +54,19 @@ impl Approver for PeerApprover {
                 .request_unlimited(PeerRequest::new("elicitation/create", params))
                 .await
             {
-                Ok(answer) => decision(&answer),
+                // Only a yes in so many words allows the call.
+                Ok(answer)
+                    if answer["action"] == "accept" && answer["content"]["allow"] == true =>
+                {
+                    Decision::Allow
+                }
+                Ok(_) => Decision::Deny {
+                    reason: "the MCP client declined: its person said no, or nobody could be asked"
+                        .to_owned(),
+                },
                 Err(_) => Decision::Abstain,
             }
         })
-    }
-}
-
-/// Returns the decision of an answer. Only a yes in so many words allows the call.
-fn decision(answer: &Value) -> Decision {
-    let is_allowed = answer["action"] == "accept" && answer["content"]["allow"] == true;
-    match is_allowed {
-        true => Decision::Allow,
-        false => Decision::Deny {
-            reason: "the MCP client declined: its person said no, or nobody could be asked"
-                .to_owned(),
-        },
     }
 }
 
@@ -125,17 +126,6 @@ fn question(
         None => {}
     }
     lines.join("\n")
-}
-
-/// Returns true if the call changes a file that runs by itself, or settings.
-fn runs_by_itself(approval: &Approval<'_>) -> bool {
-    let paths = approval
-        .targets
-        .iter()
-        .filter_map(|target| approval.sensitive(target));
-    paths
-        .into_iter()
-        .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
 }
 
 /// Returns a line of a preview. Unlike other lines it keeps its indentation.

@@ -17,8 +17,8 @@ const MAX_TITLE: usize = 200;
 
 /// The definitions of a set, sorted by name.
 pub(super) struct Definitions {
-    tools: Vec<Tool>,
-    left_out: Vec<(ToolName, String)>,
+    pub(super) tools: Vec<Tool>,
+    pub(super) left_out: Vec<(ToolName, String)>,
 }
 
 /// A page of definitions and the cursor of the next one.
@@ -43,14 +43,6 @@ impl Definitions {
         }
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         Self { tools, left_out }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    pub(super) fn left_out(&self) -> &[(ToolName, String)] {
-        &self.left_out
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Tool> {

@@ -8,11 +8,13 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use rmcp::RoleServer;
 use rmcp::model::{
-    ErrorData, InputRequests, InputRequiredResult, LoggingMessageNotificationParam, Task,
+    ErrorData, InputRequests, InputRequiredResult, LoggingLevel, LoggingMessageNotificationParam,
+    Task,
 };
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
+use crate::same_json::same_json;
 use crate::server::generation::Generation;
 use crate::server::handler::Handler;
 use crate::server::log_level::LogLevel;
@@ -43,7 +45,7 @@ impl Handler {
             let message = "the request state is unknown, used, expired or of another request; make the request anew";
             return Err(ErrorData::invalid_params(message, None));
         };
-        running.answer(answers);
+        running.waiting.answer(answers);
         Ok(running)
     }
 
@@ -66,10 +68,10 @@ impl Handler {
         let mut task_after = pin!(tokio::time::sleep(self.options.tasks.after));
         let (mut status, mut is_cancelled) = (None, false);
         loop {
-            let step = if running.is_waiting() {
+            let step = if !running.waiting.0.is_empty() {
                 // Requests that are made at the same time go to the client together.
                 let Some(step) = running.next().now_or_never() else {
-                    let requests = running.input_requests();
+                    let requests = running.waiting.requests();
                     if requests.is_empty() {
                         continue;
                     }
@@ -83,7 +85,7 @@ impl Handler {
                     () = &mut task_after, if takes_tasks => Step::Message(Message::ContinueAsTask),
                     () = context.ct.cancelled(), if !is_cancelled => {
                         (is_cancelled, takes_tasks) = (true, false);
-                        running.cancel();
+                        running.token.cancel();
                         continue;
                     }
                 }
@@ -99,7 +101,7 @@ impl Handler {
                 Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => {
                     asked.push(send(*ask, context))
                 }
-                Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
+                Step::Message(Message::Ask(ask)) => running.waiting.add(*ask),
                 Step::Message(Message::ContinueAsTask) if takes_tasks => {
                     match self.calls.tasks.start(running, status.take()) {
                         Ok(task) => return Ok(Driven::Task(task)),
@@ -164,8 +166,10 @@ impl Messages<'_> {
                     (Generation::Modern, None) => false,
                 };
                 if is_wanted {
-                    let mut notification =
-                        LoggingMessageNotificationParam::new(level.to_rmcp(), data);
+                    let mut notification = LoggingMessageNotificationParam::new(
+                        same_json(&level).unwrap_or(LoggingLevel::Emergency),
+                        data,
+                    );
                     notification.logger = logger;
                     let _ = peer.notify_logging_message(notification).await;
                 }
@@ -197,13 +201,11 @@ fn send(ask: Ask, context: &RequestContext<RoleServer>) -> BoxFuture<'_, ()> {
                     _ => PeerError::Gone,
                 })?;
             let result = serde_json::to_value(result).unwrap_or_default();
-            let refused = || PeerError::Refused {
-                reason: "its answer is of another kind".to_owned(),
-            };
             if kind.accepts(&result) {
                 Ok(result)
             } else {
-                Err(refused())
+                let reason = "its answer is of another kind".to_owned();
+                Err(PeerError::Refused { reason })
             }
         };
         let answered = tokio::select! {

@@ -1,7 +1,7 @@
 //! Answers the methods of a host.
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::model::{ErrorCode, ErrorData, InputRequiredResult};
 use rmcp::service::RequestContext;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,13 +13,13 @@ use crate::server::peer::Peer;
 use crate::server::running::{AskedOf, Finished, Running};
 
 impl Handler {
-    /// Answers a method of the host. It may require input.
+    /// Answers a method of the host by its result, or by the input that it requires.
     pub(super) async fn method<T: DeserializeOwned>(
         &self,
         method: &'static str,
         params: impl Serialize,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Answer<T>, ErrorData> {
+    ) -> Result<Result<T, InputRequiredResult>, ErrorData> {
         let internal =
             |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
         let Some(methods) = &self.options.methods else {
@@ -80,11 +80,9 @@ impl Handler {
                         .entry("resultType")
                         .or_insert_with(|| "complete".into());
                 }
-                Ok(Answer::Ended(
-                    serde_json::from_value(value).map_err(internal)?,
-                ))
+                Ok(Ok(serde_json::from_value(value).map_err(internal)?))
             }
-            Driven::InputRequired(required) => Ok(Answer::InputRequired(required)),
+            Driven::InputRequired(required) => Ok(Err(required)),
             Driven::Ended(Finished::Call(_)) | Driven::Task(_) => {
                 Err(ErrorData::internal_error("the method has no result", None))
             }
@@ -98,18 +96,7 @@ impl Handler {
         params: impl Serialize,
         context: &RequestContext<RoleServer>,
     ) -> Result<T, ErrorData> {
-        match self.method(method, params, context).await? {
-            Answer::Ended(result) => Ok(result),
-            Answer::InputRequired(_) => Err(ErrorData::internal_error(
-                "this method cannot require input",
-                None,
-            )),
-        }
+        let answer = self.method(method, params, context).await?;
+        answer.map_err(|_| ErrorData::internal_error("this method cannot require input", None))
     }
-}
-
-/// The answer to a method.
-pub(super) enum Answer<T> {
-    Ended(T),
-    InputRequired(rmcp::model::InputRequiredResult),
 }

@@ -1,9 +1,13 @@
 //! [`LogLevel`]: the severity of a log message.
 
 use rmcp::model::LoggingLevel;
+use serde::{Deserialize, Serialize};
+
+use crate::same_json::same_json;
 
 /// The severity of a log message, from the lowest to the highest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names of syslog, RFC 5424")]
 pub enum LogLevel {
@@ -20,29 +24,6 @@ pub enum LogLevel {
 impl LogLevel {
     /// Returns the level of a message of `rmcp`.
     pub(super) fn from_rmcp(level: LoggingLevel) -> Self {
-        match level {
-            LoggingLevel::Debug => Self::Debug,
-            LoggingLevel::Info => Self::Info,
-            LoggingLevel::Notice => Self::Notice,
-            LoggingLevel::Warning => Self::Warning,
-            LoggingLevel::Error => Self::Error,
-            LoggingLevel::Critical => Self::Critical,
-            LoggingLevel::Alert => Self::Alert,
-            LoggingLevel::Emergency => Self::Emergency,
-        }
-    }
-
-    /// Returns the level as `rmcp` has it.
-    pub(super) fn to_rmcp(self) -> LoggingLevel {
-        match self {
-            Self::Debug => LoggingLevel::Debug,
-            Self::Info => LoggingLevel::Info,
-            Self::Notice => LoggingLevel::Notice,
-            Self::Warning => LoggingLevel::Warning,
-            Self::Error => LoggingLevel::Error,
-            Self::Critical => LoggingLevel::Critical,
-            Self::Alert => LoggingLevel::Alert,
-            Self::Emergency => LoggingLevel::Emergency,
-        }
+        same_json(&level).unwrap_or(Self::Emergency)
     }
 }

@@ -22,7 +22,6 @@ pub trait Methods: Send + Sync {
 /// The error of a method, for JSON-RPC.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
-#[non_exhaustive]
 pub struct MethodError {
     /// The code, such as -32602 for invalid parameters.
     pub code: i32,
@@ -40,12 +39,5 @@ impl MethodError {
             message: message.into(),
             data: None,
         }
-    }
-
-    /// Sets further facts.
-    #[must_use]
-    pub fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(data);
-        self
     }
 }

@@ -16,7 +16,6 @@ mod drive;
 mod generation;
 mod handler;
 mod host_method;
-#[cfg(feature = "http")]
 mod http;
 mod json_text;
 mod log_level;
@@ -33,7 +32,6 @@ mod requests;
 mod result;
 mod running;
 mod served;
-#[cfg(feature = "stdio")]
 mod stdio;
 mod streams;
 mod suspended;
@@ -54,7 +52,6 @@ use crate::server::permit::Permits;
 use crate::server::tasks::TaskLimits;
 
 pub use connection::Connection;
-#[cfg(feature = "http")]
 pub use http::{HttpError, HttpOptions};
 pub use log_level::LogLevel;
 pub use methods::{MethodError, MethodFuture, Methods};

@@ -279,10 +279,6 @@ impl Peer {
         });
     }
 
-    pub(super) fn report(&self, progress: Progress) {
-        self.send(Message::Progress(progress));
-    }
-
     /// Returns the first capability that the client lacks.
     pub(super) fn refused(&self) -> Option<ClientCapabilities> {
         self.0.refused.get().cloned()
@@ -336,7 +332,7 @@ impl Peer {
     }
 
     /// Sends a message that may be lost.
-    fn send(&self, message: Message) {
+    pub(super) fn send(&self, message: Message) {
         let _ = self.0.messages.try_send(Box::new(message));
     }
 }

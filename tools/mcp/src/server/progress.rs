@@ -3,14 +3,14 @@
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tools::{Progress, ProgressSink, ToolContext};
 
-use crate::server::peer::Peer;
+use crate::server::peer::{Message, Peer};
 
 /// Passes reports of a tool to the client.
 pub(super) struct PeerProgress(pub(super) Peer);
 
 impl ProgressSink for PeerProgress {
     fn report(&self, _cx: &ToolContext, progress: Progress) {
-        self.0.report(progress);
+        self.0.send(Message::Progress(progress));
     }
 }
 

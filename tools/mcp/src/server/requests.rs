@@ -16,7 +16,6 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use crate::server::handler::Handler;
-use crate::server::host_method::Answer;
 use crate::server::log_level::LogLevel;
 
 impl Handler {
@@ -55,7 +54,7 @@ impl ServerHandler for Handler {
             // Some clients have an empty text for the first page.
             .filter(|cursor| !cursor.is_empty());
         let Some(page) = tools
-            .definitions()
+            .definitions
             .page(cursor.as_deref(), self.options.page_size)
         else {
             let message = "the cursor is none of this server; list the tools from the start";
@@ -148,13 +147,10 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        match self
+        let answer = self
             .method::<GetPromptResult>("prompts/get", request, &context)
-            .await?
-        {
-            Answer::Ended(result) => Ok(result.into()),
-            Answer::InputRequired(required) => Ok(required.into()),
-        }
+            .await?;
+        Ok(answer.map_or_else(Into::into, Into::into))
     }
 
     async fn list_resources(
@@ -184,13 +180,10 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        match self
+        let answer = self
             .method::<ReadResourceResult>("resources/read", request, &context)
-            .await?
-        {
-            Answer::Ended(result) => Ok(result.into()),
-            Answer::InputRequired(required) => Ok(required.into()),
-        }
+            .await?;
+        Ok(answer.map_or_else(Into::into, Into::into))
     }
 
     async fn subscribe(

@@ -1,6 +1,6 @@
 //! [`Running`]: work for a client, while it runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::Poll;
@@ -35,12 +35,13 @@ pub(super) struct Running {
     /// Absent after its end.
     work: Option<Work>,
     messages: mpsc::Receiver<Box<Message>>,
-    token: CancellationToken,
+    /// Cancels the work, which then ends soon.
+    pub(super) token: CancellationToken,
     pub(super) asked: AskedOf,
     pub(super) peer: Peer,
     outcome: Option<Outcome>,
     /// The requests whose answers the next request of the client brings.
-    waiting: Waiting,
+    pub(super) waiting: Waiting,
     /// Counts the work until its end.
     counted: Option<Counted>,
 }
@@ -96,16 +97,6 @@ impl Running {
         }
     }
 
-    /// Returns the token that cancels the work.
-    pub(super) fn token(&self) -> CancellationToken {
-        self.token.clone()
-    }
-
-    /// Cancels the work, which then ends soon.
-    pub(super) fn cancel(&self) {
-        self.token.cancel();
-    }
-
     /// Runs to the next step. All messages come before the end. A dropped future loses nothing.
     pub(super) async fn next(&mut self) -> Step {
         std::future::poll_fn(|cx| {
@@ -137,7 +128,7 @@ impl Running {
     pub(super) async fn run_alone(&mut self) {
         loop {
             match self.next().await {
-                Step::Message(Message::Ask(ask)) => self.wait_for(*ask),
+                Step::Message(Message::Ask(ask)) => self.waiting.add(*ask),
                 Step::Message(_) => {}
                 Step::Ended(outcome) => {
                     self.outcome = Some(outcome);
@@ -145,31 +136,6 @@ impl Running {
                 }
             }
         }
-    }
-
-    /// Keeps a request until the client answers it.
-    pub(super) fn wait_for(&mut self, ask: Ask) {
-        self.waiting.add(ask);
-    }
-
-    /// Returns true if a request may wait for the client.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.waiting.0.is_empty()
-    }
-
-    /// Passes the client's answers to the work. Answers to unknown keys and answers of another kind are ignored.
-    pub(super) fn answer(&mut self, answers: BTreeMap<String, Value>) {
-        self.waiting.answer(answers);
-    }
-
-    /// Returns the requests that wait for the client. Empty if none does.
-    pub(super) fn input_requests(&mut self) -> InputRequests {
-        self.waiting.requests()
-    }
-
-    /// Takes the requests that wait for the client.
-    pub(super) fn take_waiting(&mut self) -> Waiting {
-        std::mem::take(&mut self.waiting)
     }
 }
 
@@ -189,9 +155,10 @@ pub(super) fn name_lacking(outcome: Outcome, peer: &Peer) -> Outcome {
 
 /// The requests that wait for answers of the client, by their keys.
 #[derive(Default)]
-pub(super) struct Waiting(BTreeMap<String, Ask>);
+pub(super) struct Waiting(pub(super) BTreeMap<String, Ask>);
 
 impl Waiting {
+    /// Keeps a request until the client answers it.
     pub(super) fn add(&mut self, ask: Ask) {
         self.0.insert(ask.key.clone(), ask);
     }
@@ -216,10 +183,6 @@ impl Waiting {
             .iter()
             .map(|(key, ask)| (key.clone(), ask.request.clone()))
             .collect()
-    }
-
-    pub(super) fn keys(&self) -> BTreeSet<String> {
-        self.0.keys().cloned().collect()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::server::names::{ServedNames, Underscored};
 pub struct ServedTools {
     names: WireNames,
     underscored: Underscored,
-    definitions: Definitions,
+    pub(super) definitions: Definitions,
     scope: Box<dyn Resolve>,
 }
 
@@ -55,11 +55,7 @@ impl ServedTools {
 
     /// Returns the tools that could not be defined for clients, each with the reason.
     pub fn left_out(&self) -> &[(tools::ToolName, String)] {
-        self.definitions.left_out()
-    }
-
-    pub(super) fn definitions(&self) -> &Definitions {
-        &self.definitions
+        &self.definitions.left_out
     }
 
     /// Returns the definition of the tool that a client means.
@@ -98,7 +94,7 @@ impl Resolve for ServedTools {
 impl std::fmt::Debug for ServedTools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ServedTools")
-            .field("len", &self.definitions.len())
+            .field("len", &self.definitions.tools.len())
             .finish_non_exhaustive()
     }
 }

@@ -45,7 +45,7 @@ impl Handler {
                 };
                 return serde_json::to_value(result)
                     .map(CustomResult::new)
-                    .map_err(internal);
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None));
             }
         }
         match self.check(&method, Generation::of(context)) {
@@ -120,8 +120,4 @@ fn check<T: DeserializeOwned>(params: Value) -> Option<String> {
     serde_json::from_value::<T>(params)
         .err()
         .map(|error| error.to_string())
-}
-
-fn internal(error: serde_json::Error) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
 }

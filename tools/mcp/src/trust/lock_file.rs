@@ -1,11 +1,11 @@
 //! The file `mcp.lock` of [`Pins`](super::pins::Pins).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use host::trust::TrustError;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tools::{Digest, ToolName};
 
 use crate::client::{ServerName, ServerTool};
@@ -21,30 +21,23 @@ const VERSION: u64 = 1;
 pub(super) type Pinned = BTreeMap<ToolName, Pin>;
 
 /// The definitions of a tool that the user approved.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Pin {
     pub(super) digest: Digest,
     pub(super) definition: ServerTool,
     /// The digests of the other definitions that the user approved.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) others: BTreeSet<Digest>,
 }
 
 /// The file of pins.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LockFile {
+struct LockFile<'a> {
     version: u64,
     server: String,
-    tools: BTreeMap<ToolName, Locked>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Locked {
-    digest: Digest,
-    definition: Value,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    others: BTreeSet<Digest>,
+    tools: Cow<'a, Pinned>,
 }
 
 impl Pin {
@@ -77,48 +70,26 @@ pub(super) fn read(path: &Path, server: &ServerName) -> Result<Option<Pinned>, T
         path: path.to_owned(),
         reason,
     };
-    let file: LockFile = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    let file: LockFile<'_> =
+        serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     if file.version != VERSION || file.server != server.as_str() {
         return Err(damaged(format!(
             "it is version {} for the server {:?}",
             file.version, file.server
         )));
     }
-    let pin = |(name, locked): (ToolName, Locked)| {
-        let definition = ServerTool::from_json(locked.definition)
-            .map_err(|error| damaged(format!("{name}: {error}")))?;
-        let mut pin = Pin::new(definition);
-        pin.others = locked.others;
-        if pin.digest == locked.digest {
-            Ok((name, pin))
-        } else {
-            Err(damaged(format!("{name} has another digest")))
-        }
-    };
-    file.tools
-        .into_iter()
-        .map(pin)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    let mut tools = file.tools.iter();
+    match tools.find(|(_, pin)| pin.definition.digest() != pin.digest) {
+        Some((name, _)) => Err(damaged(format!("{name} has another digest"))),
+        None => Ok(Some(file.tools.into_owned())),
+    }
 }
 
 /// Returns the content of the file.
 pub(super) fn text(server: &ServerName, pinned: &Pinned) -> serde_json::Result<String> {
-    let locked = |(name, pin): (&ToolName, &Pin)| {
-        (
-            name.clone(),
-            Locked {
-                digest: pin.digest,
-                definition: pin.definition.to_json(),
-                others: pin.others.clone(),
-            },
-        )
-    };
-    let tools = pinned.iter().map(locked).collect();
-    let file = LockFile {
+    serde_json::to_string_pretty(&LockFile {
         version: VERSION,
         server: server.to_string(),
-        tools,
-    };
-    serde_json::to_string_pretty(&file)
+        tools: Cow::Borrowed(pinned),
+    })
 }

@@ -7,8 +7,8 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tools::ToolName;
+use tools_store::private::remove;
 
 use crate::client::ServerTool;
 use crate::private_file;
@@ -22,7 +22,7 @@ const MAX_TOOLS: usize = 512;
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
-    tools: BTreeMap<ToolName, Value>,
+    tools: BTreeMap<ToolName, ServerTool>,
 }
 
 /// Returns the definitions. A file that cannot be read has none, because the server shows them again.
@@ -31,23 +31,16 @@ pub(super) fn read(path: &Path) -> BTreeMap<ToolName, ServerTool> {
         .ok()
         .flatten()
         .unwrap_or_default();
-    let kept: Kept = serde_json::from_str(&text).unwrap_or_default();
-    let tools = kept
+    serde_json::from_str::<Kept>(&text)
+        .unwrap_or_default()
         .tools
-        .into_iter()
-        .filter_map(|(name, tool)| Some((name, ServerTool::from_json(tool).ok()?)));
-    tools.collect()
 }
 
 /// Writes the definitions, and removes the file if there are none.
-pub(super) fn write(path: &Path, tools: &BTreeMap<ToolName, ServerTool>) -> io::Result<()> {
+pub(super) fn write(path: &Path, tools: BTreeMap<ToolName, ServerTool>) -> io::Result<()> {
     if tools.is_empty() {
-        return private_file::remove(path).map(drop);
+        return remove(path).map(drop);
     }
-    let tools = tools
-        .iter()
-        .take(MAX_TOOLS)
-        .map(|(name, tool)| (name.clone(), tool.to_json()))
-        .collect();
+    let tools = tools.into_iter().take(MAX_TOOLS).collect();
     private_file::replace(path, &serde_json::to_string(&Kept { tools })?)
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use similar::TextDiff;
 use tools::IgnorePoison as _;
 use tools::{Digest, Tool, ToolName};
+use tools_store::private::remove;
 
 use crate::client::{Refused, Review, ServerName, ServerTool, unusable};
 use crate::config::{EffectsRemark, ServerSettings};
@@ -30,7 +31,8 @@ const MAX_DIFF_TIME: Duration = Duration::from_millis(500);
 ///
 /// Two definitions are equal as those of [`ServerTool`] are.
 pub struct Pins {
-    path: PathBuf,
+    /// The path of the file.
+    pub path: PathBuf,
     server: ServerName,
     settings: ServerSettings,
     state: Mutex<State>,
@@ -91,7 +93,7 @@ impl Pins {
         })
     }
 
-    /// Returns the pinned definitions, for [`Import::with_known`](crate::client::Import::with_known).
+    /// Returns the pinned definitions, for [`Import::known`](crate::client::Import::known).
     pub fn known(&self) -> Vec<(ToolName, ServerTool)> {
         let state = self.lock();
         let pinned = state.pinned.iter().flatten();
@@ -175,13 +177,8 @@ impl Pins {
         Ok(has_changed)
     }
 
-    /// Returns the path of the file.
-    pub fn path(&self) -> &std::path::Path {
-        &self.path
-    }
-
     /// Returns true if the server had resources at its latest list, for
-    /// [`Import::with_known_resources`](crate::client::Import::with_known_resources).
+    /// [`Import::has_resources`](crate::client::Import::has_resources).
     pub fn has_resources(&self) -> bool {
         self.resources_path().exists()
     }
@@ -193,7 +190,7 @@ impl Pins {
     pub fn remove(self) -> Result<bool, TrustError> {
         self.keep_resources(false);
         self.keep(&[]);
-        private_file::remove(&self.path).map_err(|source| TrustError::Write {
+        remove(&self.path).map_err(|source| TrustError::Write {
             path: self.path,
             source,
         })
@@ -216,7 +213,7 @@ impl Pins {
     fn write(
         &self,
         pinned: &Pinned,
-        write: impl FnOnce(&std::path::Path, &str) -> std::io::Result<()>,
+        write: impl FnOnce(&Path, &str) -> std::io::Result<()>,
     ) -> Result<(), TrustError> {
         let text = lock_file::text(&self.server, pinned).map_err(std::io::Error::from);
         let written = text.and_then(|text| write(&self.path, &text));
@@ -236,7 +233,7 @@ impl Pins {
         let kept = match has_resources {
             true if path.exists() => Ok(false),
             true => private_file::create(&path, ""),
-            false => private_file::remove(&path),
+            false => remove(&path),
         };
         if let Err(error) = kept {
             tracing::warn!(
@@ -254,7 +251,7 @@ impl Pins {
             .map(|pending| (pending.tool.clone(), pending.present.clone()))
             .collect();
         let path = pending_path(&self.path);
-        if let Err(error) = pending_file::write(&path, &tools) {
+        if let Err(error) = pending_file::write(&path, tools) {
             let path = path.display();
             tracing::warn!(
                 server = self.server.as_str(),

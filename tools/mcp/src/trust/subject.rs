@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use host::trust::Subject;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::client::ServerName;
 use crate::config::{ServerEntry, Transport};
@@ -21,36 +21,17 @@ pub fn server_subject(
     executable: Option<&Executable>,
     folder: Option<&Path>,
 ) -> Subject {
-    let facts = match &entry.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => json!({
-            "command": command,
-            "executable": executable.map(ToString::to_string),
-            "args": args,
-            "env": env,
-            "cwd": cwd.as_ref().map(|cwd| match folder {
-                Some(folder) if folder != Path::new(cwd) => json!([cwd, folder.to_string_lossy()]),
-                _ => json!(cwd),
-            }),
-        }),
-        Transport::Http {
-            url,
-            headers,
-            oauth,
-        } => {
-            json!({"url": url, "headers": headers, "oauth": oauth.to_json()})
+    let mut facts = entry.transport.to_fields();
+    if let Transport::Stdio { cwd, .. } = &entry.transport {
+        let executable = executable.map(ToString::to_string);
+        facts.insert("executable".to_owned(), json!(executable));
+        if let (Some(cwd), Some(folder)) = (cwd, folder)
+            && folder != Path::new(cwd)
+        {
+            let folders = json!([cwd, folder.to_string_lossy()]);
+            facts.insert("cwd".to_owned(), folders);
         }
-    };
-    let facts = match facts {
-        Value::Object(facts) => facts
-            .into_iter()
-            .filter(|(_, value)| !value.is_null())
-            .collect(),
-        _ => Map::new(),
-    };
+    }
+    facts.retain(|_, value| !value.is_null());
     Subject::from_facts(workspace, &server.to_string(), facts)
 }

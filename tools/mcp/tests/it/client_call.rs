@@ -13,8 +13,8 @@ use rmcp::{RoleServer, model};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tools::{
-    CancellationToken, Content, Grant, Host, Progress, ProgressSink, SharedCatalog, ToolContext,
-    ToolErrorKind,
+    CancellationToken, Content, Grant, Host, Progress, ProgressSink, SharedCatalog, Tool,
+    ToolContext, ToolErrorKind,
 };
 use tools_mcp::client::Servers;
 
@@ -320,13 +320,15 @@ async fn an_idempotent_call_is_repeated_on_the_next_connection() {
     let servers = Servers::new(catalog.clone());
     let effects: tools::Effects =
         serde_json::from_value(json!({"writes": ["x:y"], "idempotent": true})).unwrap();
-    let import = scripted.import("s").with_review(move |tool| {
+    let review = move |tool: Tool| {
         let limits = tools::Limits {
             max_retries: Some(8),
             ..tools::Limits::default()
         };
         Ok(tool.with_effects(effects.clone()).with_limits(limits))
-    });
+    };
+    let mut import = scripted.import("s");
+    import.review = Some(Arc::new(review));
     servers.import(import).unwrap().ready().await.unwrap();
     let cx = Host::new().with_grant(Grant::parse(["x:write:**"]).unwrap());
     let call = tokio::spawn(catalog.execute(&cx, "mcp:s/t", json!({})));

@@ -1,11 +1,11 @@
 //! Servers that are careless, and mean no harm.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolResult, ProgressNotificationParam};
 use serde_json::{Value, json};
-use tools::{Effects, Host, SharedCatalog, ToolErrorKind};
+use tools::{Effects, Host, SharedCatalog, Tool, ToolErrorKind};
 use tools_mcp::client::{Cut, Import, Report, Servers};
 
 use crate::client_hostile::{done, legacy, raw, result};
@@ -77,7 +77,9 @@ async fn an_answer_without_an_id_ends_each_open_call_that_gets_no_other_one() {
             Some(first) => [vec![stray.to_string()], done(&first)].concat(),
         }
     };
-    let import = legacy(a_tool(), script).with_review(|tool| Ok(tool.with_effects(Effects::Pure)));
+    let review = |tool: Tool| Ok(tool.with_effects(Effects::Pure));
+    let mut import = legacy(a_tool(), script);
+    import.review = Some(Arc::new(review));
     let (catalog, _servers, _) = imported(import).await;
     let (start, cx) = (Instant::now(), cx());
     let call = || catalog.execute(&cx, "mcp:s/t", json!({}));
@@ -380,9 +382,8 @@ fn lasting(seconds: u64, has_progress: bool) -> Scripted {
 #[tokio::test(start_paused = true)]
 async fn progress_renews_the_time_limit_of_a_call_up_to_a_maximum() {
     let call = async |seconds, has_progress, timeout, cx: Host| {
-        let import = lasting(seconds, has_progress)
-            .import("s")
-            .with_call_timeout(timeout);
+        let mut import = lasting(seconds, has_progress).import("s");
+        import.call_timeout = timeout;
         let (catalog, _servers, _) = imported(import).await;
         catalog
             .execute(&cx, "mcp:s/t", json!({}))

@@ -96,7 +96,12 @@ pub(crate) fn form(properties: Value, required: Value) -> Value {
 
 /// Calls the tool and returns its text as JSON.
 async fn answer(scripted: &Scripted, cx: &ToolContext) -> Value {
-    let (catalog, _servers, _) = imported(scripted.import("s").with_sampling(true)).await;
+    let (catalog, _servers, _) = imported({
+        let mut import = scripted.import("s");
+        import.has_sampling = true;
+        import
+    })
+    .await;
     let text = catalog
         .execute(cx, "mcp:s/t", json!({}))
         .await
@@ -254,7 +259,11 @@ async fn echo(request: SampleRequest, cx: ToolContext) -> Result<Sample, String>
         ("mcp:s/t", "s")
     );
     let content = request.messages[0].content[0].clone();
-    Ok(Sample::new("echo", content).with_stop_reason("endTurn"))
+    Ok(Sample {
+        model: "echo".to_owned(),
+        content,
+        stop_reason: Some("endTurn".to_owned()),
+    })
 }
 
 fn sampling() -> Value {
@@ -276,8 +285,12 @@ async fn sampling_uses_the_sampler_of_the_call_and_is_refused_without_one() {
             (true, cx()),
             (false, cx().with_service(Sampling::new(echo))),
         ] {
-            let (catalog, _servers, _) =
-                imported(scripted.import("s").with_sampling(has_sampling)).await;
+            let (catalog, _servers, _) = imported({
+                let mut import = scripted.import("s");
+                import.has_sampling = has_sampling;
+                import
+            })
+            .await;
             let refused = match catalog.execute(&cx, "mcp:s/t", json!({})).await {
                 Ok(result) => result.to_text(),
                 Err(error) => error.to_string(),
@@ -364,7 +377,11 @@ async fn the_time_of_the_person_and_of_the_model_does_not_count_against_the_call
     }
     let slow = |_: SampleRequest, _: ToolContext| async {
         tokio::time::sleep(Duration::from_secs(60)).await;
-        Ok(Sample::new("slow", tools::Content::text("at last")))
+        Ok(Sample {
+            model: "slow".to_owned(),
+            content: tools::Content::text("at last"),
+            stop_reason: None,
+        })
     };
     for revision in BOTH {
         let scripted = asking(revision.clone(), form(json!({}), json!([])));
@@ -376,7 +393,12 @@ async fn the_time_of_the_person_and_of_the_model_does_not_count_against_the_call
         let scripted = asking(revision, sampling());
         assert_eq!(answer(&scripted, &cx).await["content"]["text"], "at last");
         let cx = cx.with_approval_timeout(Duration::from_secs(30));
-        let (catalog, _servers, _) = imported(scripted.import("s").with_sampling(true)).await;
+        let (catalog, _servers, _) = imported({
+            let mut import = scripted.import("s");
+            import.has_sampling = true;
+            import
+        })
+        .await;
         let late = match catalog.execute(&cx, "mcp:s/t", json!({})).await {
             Ok(result) => result.to_text(),
             Err(error) => error.to_string(),

@@ -114,7 +114,11 @@ async fn a_server_that_never_answers_is_an_error() {
     let servers = tools_mcp::client::Servers::new(Default::default());
     let limit = Duration::from_secs(25);
     let silent = servers
-        .import(raw(|_| Vec::new()).with_connect_timeout(limit))
+        .import({
+            let mut import = raw(|_| Vec::new());
+            import.connect_timeout = limit;
+            import
+        })
         .unwrap();
     let error = silent.ready().await.unwrap_err();
     assert_eq!(

@@ -1,5 +1,7 @@
 //! Importing the tools of a server.
 
+use std::sync::Arc;
+
 use rmcp::model::ProtocolVersion;
 use serde_json::json;
 use tools::protocol::wire::{Format, Strictness};
@@ -258,19 +260,20 @@ async fn a_server_takes_no_name_of_another_tool_or_server() {
 #[tokio::test]
 async fn a_review_decides_about_each_definition_and_not_about_its_name() {
     let (catalog, servers) = servers();
-    let import = Scripted::new(MODERN, vec![tool("a"), tool("b")])
-        .import("s")
-        .with_review(|tool| {
-            if tool.name == "mcp:s/b" {
-                return Err("it is blocked".to_owned());
-            }
-            let name = "fs.read".parse().unwrap();
-            Ok(Tool {
-                was: vec![name],
-                ..tool
-            }
-            .with_effects(Effects::Pure))
-        });
+    let review = |tool: Tool| {
+        if tool.name == "mcp:s/b" {
+            return Err("it is blocked".to_owned());
+        }
+        let name = "fs.read".parse().unwrap();
+        Ok(Tool {
+            was: vec![name],
+            ..tool
+        }
+        .with_effects(Effects::Pure))
+    };
+    let scripted = Scripted::new(MODERN, vec![tool("a"), tool("b")]);
+    let mut import = scripted.import("s");
+    import.review = Some(Arc::new(review));
     let report = servers.import(import).unwrap().ready().await.unwrap();
     assert_eq!(
         report.refused[0].refusal,

@@ -189,9 +189,9 @@ async fn resources_of_a_server_that_is_known_are_read_before_it_is_connected() {
     let servers = Servers::new(catalog.clone());
     let known = Tool::new("t", "Does it.", JsonObject::new());
     let definition = tools_mcp::client::ServerTool::from_json(json!(known)).unwrap();
-    let import = library()
-        .with_known([("mcp:library/t".parse().unwrap(), definition)])
-        .with_known_resources(true);
+    let mut import = library();
+    import.known = vec![("mcp:library/t".parse().unwrap(), definition)];
+    import.has_resources = true;
     let imported = servers.import(import).unwrap();
     assert_eq!(
         (catalog.names().len(), imported.status()),

@@ -10,7 +10,6 @@ mod client_careless;
 mod client_connection;
 mod client_elicitation;
 mod client_hostile;
-#[cfg(feature = "http")]
 mod client_http;
 mod client_import;
 mod client_lists;
@@ -23,13 +22,10 @@ mod scripted;
 mod server_approval;
 mod server_call;
 mod server_client;
-#[cfg(feature = "http")]
 mod server_http;
 mod server_list;
 mod server_messages;
-#[cfg(feature = "http")]
 mod server_task_input;
-#[cfg(feature = "http")]
 mod server_tasks;
 mod tasked;
 mod trust_approvals;

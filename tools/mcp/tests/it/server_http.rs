@@ -65,7 +65,8 @@ async fn a_dropped_connection_cancels_the_call() {
 #[tokio::test]
 async fn a_shutdown_waits_for_calls_and_then_cancels_them() {
     let (catalog, started, ended) = waiting();
-    let options = HttpOptions::new().with_shutdown_grace(Duration::from_millis(50));
+    let mut options = HttpOptions::new();
+    options.shutdown_grace = Duration::from_millis(50);
     let (address, serving, shutdown) = listen(&server(catalog, Host::new()), options).await;
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
     let client = Person::silent()
@@ -176,7 +177,8 @@ async fn a_shutdown_lets_running_calls_end() {
             }
         };
         catalog.register(tool("work"), work).unwrap();
-        let options = HttpOptions::new().with_shutdown_grace(Duration::from_secs(600));
+        let mut options = HttpOptions::new();
+        options.shutdown_grace = Duration::from_secs(600);
         let (address, serving, shutdown) = listen(&server(catalog, Host::new()), options).await;
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
         let client = Person::silent()
@@ -210,7 +212,8 @@ async fn a_shutdown_lets_running_calls_end() {
 #[tokio::test]
 async fn a_request_that_arrives_slowly_is_given_up() {
     let (catalog, ..) = waiting();
-    let options = HttpOptions::new().with_read_timeout(Duration::from_millis(300));
+    let mut options = HttpOptions::new();
+    options.read_timeout = Duration::from_millis(300);
     let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n";
     let body = format!("{head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
@@ -254,7 +257,8 @@ async fn first_line(stream: &mut TcpStream, request: &[u8]) -> String {
 #[tokio::test]
 async fn connections_beyond_the_limit_wait_for_those_with_a_request() {
     let (catalog, ..) = waiting();
-    let options = HttpOptions::new().with_max_connections(1);
+    let mut options = HttpOptions::new();
+    options.max_connections = 1;
     let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let mut first = TcpStream::connect(address).await.unwrap();
     let body = initialize();
@@ -281,10 +285,8 @@ async fn connections_beyond_the_limit_wait_for_those_with_a_request() {
 async fn silent_connections_keep_nobody_out() {
     let (catalog, ..) = waiting();
     let token = "a token of the test";
-    let options = HttpOptions::new()
-        .with_max_connections(8)
-        .with_token(token)
-        .unwrap();
+    let mut options = HttpOptions::new().with_token(token).unwrap();
+    options.max_connections = 8;
     let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let mut silent = Vec::new();
     for number in 0..200 {
@@ -561,7 +563,8 @@ async fn the_address_that_is_served_is_a_name_of_the_server() {
 #[tokio::test]
 async fn streams_of_messages_that_are_held_keep_no_request_out() {
     let (catalog, ..) = waiting();
-    let options = HttpOptions::new().with_max_connections(4);
+    let mut options = HttpOptions::new();
+    options.max_connections = 4;
     let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let mut held = Vec::new();
     for _ in 0..8 {

@@ -359,7 +359,8 @@ async fn a_shutdown_cancels_tasks_at_once() {
     ended.notified().await;
     connected.serving.await.unwrap().unwrap();
 
-    let options = HttpOptions::new().with_shutdown_grace(Duration::from_secs(3600));
+    let mut options = HttpOptions::new();
+    options.shutdown_grace = Duration::from_secs(3600);
     let (address, serving, shutdown) = listen(&server, options).await;
     let client = over_http(address, None).await;
     begin(&client, "wait").await;

@@ -32,10 +32,9 @@ fn other(name: &str) -> model::Tool {
 fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Arc<Imported>) {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
-    let import = scripted
-        .import("s")
-        .with_shared_review(pins.clone())
-        .with_known(pins.known());
+    let mut import = scripted.import("s");
+    import.review = Some(pins.clone());
+    import.known = pins.known();
     let imported = servers.import(import).unwrap();
     (catalog, servers, imported)
 }

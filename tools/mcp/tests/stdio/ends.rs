@@ -77,7 +77,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let launch = launch.with_env("PIDS", file.to_str().unwrap());
                 let held = kept.clone();
                 let server = StdioServer::from_launcher("script", move || {
-                    let launched = Launched::new(launch.clone(), held.clone());
+                    let launched = Launched {
+                        launch: launch.clone(),
+                        kept: held.clone(),
+                        remarks: None,
+                    };
                     async { Ok(launched) }
                 });
                 let connection = server.connect().await.unwrap();

@@ -38,7 +38,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                     let args = ["-c".to_owned(), SCRIPT.to_owned()];
                     let prepared =
                         Prepared::new(&cx, "sh", &args, &["MODE=test".to_owned()], ".").await?;
-                    Ok(Launched::new(prepared.launch().clone(), Arc::new(prepared)))
+                    Ok(Launched {
+                        launch: prepared.launch().clone(),
+                        kept: Arc::new(prepared),
+                        remarks: None,
+                    })
                 }
             });
             // Each connection has walls of its own.

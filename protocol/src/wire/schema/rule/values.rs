@@ -44,18 +44,17 @@ pub(in crate::wire::schema) fn values(
     let values = values.clone();
     keywords.remove("enum");
     let (kept, others): (Vec<_>, Vec<_>) = values.iter().cloned().partition(takes);
-    if !kept.is_empty() && others.iter().all(has_branch) && !keywords.contains_key("anyOf") {
+    // Null, and any text instead of the empty one, may be an alternative beside listed ones.
+    if !kept.is_empty()
+        && others.iter().all(|value| value.is_null() || value == "")
+        && !keywords.contains_key("anyOf")
+    {
         return with_branches(keywords, kept, &others, changes);
     }
     changes.loosened(Rule::Enumeration);
     if !values.is_empty() && !keywords.contains_key("type") {
         set_types_of(keywords, &values);
     }
-}
-
-/// Returns true if a value may be an alternative beside listed ones: null, or any text instead of the empty one.
-fn has_branch(value: &Value) -> bool {
-    value.is_null() || value == ""
 }
 
 /// Lists values as one alternative, so that the model sees them. Each of `others` is another, if the type accepts it.

@@ -59,8 +59,9 @@ async fn main() -> Result<(), Failure> {
 async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
-    let imported =
-        servers.import(Import::from_http("suite".parse()?, server.clone()).with_sampling(true))?;
+    let mut import = Import::from_http("suite".parse()?, server.clone());
+    import.has_sampling = true;
+    let imported = servers.import(import)?;
     let report = imported.ready().await?;
     let cx = Host::new()
         .with_grant(Grant::parse(["world:write:mcp:suite/*"])?)

@@ -25,5 +25,9 @@ impl Person for User {
 pub(crate) async fn echo(request: SampleRequest, _: ToolContext) -> Result<Sample, String> {
     let message = request.messages.into_iter().next();
     let content = message.and_then(|message| message.content.into_iter().next());
-    Ok(Sample::new("echo", content.ok_or("there is no message")?).with_stop_reason("endTurn"))
+    Ok(Sample {
+        model: "echo".to_owned(),
+        content: content.ok_or("there is no message")?,
+        stop_reason: Some("endTurn".to_owned()),
+    })
 }

@@ -53,7 +53,7 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
         return Ok(Exit::Refused);
     }
     if is_of_project && server.settings != before {
-        let workspace = inventory.workspace().to_owned();
+        let workspace = inventory.workspace.clone();
         inventory
             .user
             .set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
@@ -69,7 +69,11 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
         ))?;
         return Ok(Exit::Success);
     }
-    let digest = digest_of(&pending);
+    let facts: Vec<_> = pending
+        .iter()
+        .map(|pending| json!([pending.tool, pending.present.digest()]))
+        .collect();
+    let digest = Digest::hash_json(&json!(facts));
     cx.write_page(&shown_tools(&pending, &digest))?;
     if !cx.is_approved(digests, &digest, "these tools").await? {
         return Ok(Exit::Refused);
@@ -143,11 +147,11 @@ fn shown_server(
     let mut page = format!(
         "{} of {}\n",
         styled(STRONG, &server.name),
-        visible(subject.workspace())
+        visible(&subject.workspace)
     );
-    for (fact, value) in subject.facts() {
+    for (fact, value) in &subject.facts {
         page += &format!("  {fact}: {}\n", visible(&value.to_string()));
-        if let Some(change) = changes.iter().find(|change| change.fact == fact) {
+        if let Some(change) = changes.iter().find(|change| change.fact == *fact) {
             page += &shown_before(change);
         }
     }
@@ -194,13 +198,4 @@ fn shown_tools(pending: &[Pending], digest: &Digest) -> String {
         );
     }
     page + &format!("digest: {digest}\n")
-}
-
-/// Returns the digest of definitions that wait for approval.
-fn digest_of(pending: &[Pending]) -> Digest {
-    let facts: Vec<_> = pending
-        .iter()
-        .map(|pending| json!([pending.tool, pending.present.digest()]))
-        .collect();
-    Digest::hash_json(&json!(facts))
 }

@@ -204,7 +204,7 @@ fn remove(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpErr
         inventory.remove_tokens(&configured)?;
     }
     if is_of_project {
-        let workspace = inventory.workspace().to_owned();
+        let workspace = inventory.workspace.clone();
         inventory.approvals().revoke(&workspace, name)?;
         // Another server of this name must not get its variables.
         if inventory.user.remove_project_settings(&workspace, name) {

@@ -95,15 +95,11 @@ pub(super) async fn connect(
         &settings,
     )?)?;
     let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;
-    let late = |_| {
-        let (name, advice) = (imported.name().clone(), "see whether it runs".to_owned());
-        ImportError::Timeout {
-            name,
-            limit: TIME_LIMIT,
-            advice,
-        }
-    };
-    let report = ready.map_err(late)??;
+    let report = ready.map_err(|_| ImportError::Timeout {
+        name: imported.name().clone(),
+        limit: TIME_LIMIT,
+        advice: "see whether it runs".to_owned(),
+    })??;
     // The notes of the list have the remarks about the effects.
     let ignored = ignored(server);
     let cut = report.cut.map(|cut| cut.to_string());

@@ -15,12 +15,12 @@ const MAX_BYTES: u64 = 16 * 1024;
 /// program may log in.
 #[derive(Debug, Default)]
 pub(super) struct Challenges {
-    path: Option<PathBuf>,
-    state: Mutex<State>,
+    pub(super) path: Option<PathBuf>,
+    pub(super) state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+pub(super) struct State {
     /// True if the latest request that needs a token was refused.
     is_refused: bool,
     /// `None` until the file is read.
@@ -36,13 +36,6 @@ struct Kept {
 }
 
 impl Challenges {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self {
-            path: Some(path),
-            state: Mutex::default(),
-        }
-    }
-
     /// Notes a request that was refused for want of a valid token.
     pub(super) fn refuse(&self, challenge: &str) {
         self.state().is_refused = true;

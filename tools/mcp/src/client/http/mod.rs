@@ -1,15 +1,14 @@
 //! [`HttpServer`]: a server that is reached by streamable HTTP.
 
-#[cfg(feature = "oauth")]
 mod challenges;
 mod events;
-#[cfg(feature = "oauth")]
 mod oauth;
 mod post;
 mod requests;
 mod url_secrets;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::transport::StreamableHttpClientTransport;
@@ -22,7 +21,6 @@ use tools_http::{
     Request, Url, private_host,
 };
 
-#[cfg(feature = "oauth")]
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
 use crate::client::http::url_secrets::UrlSecrets;
@@ -31,12 +29,7 @@ use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::unanswered::Unanswered;
 
 /// The requests of one connection, with the tokens of a login.
-#[cfg(feature = "oauth")]
 pub(crate) type Authorised = rmcp::transport::AuthClient<Requests>;
-
-/// The requests of one connection.
-#[cfg(not(feature = "oauth"))]
-pub(crate) type Authorised = Requests;
 
 /// The longest wait before a stream that broke is opened again.
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
@@ -64,7 +57,6 @@ pub struct HttpServer {
     secrets: Vec<(HeaderName, Secret)>,
     url_secrets: UrlSecrets,
     options: HttpOptions,
-    #[cfg(feature = "oauth")]
     login: oauth::Settings,
 }
 
@@ -81,7 +73,6 @@ impl HttpServer {
             secrets: Vec::new(),
             url_secrets: UrlSecrets::default(),
             options: HttpOptions::new(),
-            #[cfg(feature = "oauth")]
             login: oauth::Settings::default(),
         })
     }
@@ -139,15 +130,14 @@ impl HttpServer {
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
             .max_sse_event_size(MAX_MESSAGE_BYTES)
             .max_json_response_size(MAX_MESSAGE_BYTES);
-        config.retry_config = std::sync::Arc::new(retry);
+        config.retry_config = Arc::new(retry);
         config.custom_headers = self
             .headers
             .iter()
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let requests = self.requests()?;
-        let count = requests.unanswered();
-        #[cfg(feature = "oauth")]
+        let count = requests.unanswered.clone();
         let requests = rmcp::transport::AuthClient::new(requests, self.authorisation().await?);
         let transport = StreamableHttpClientTransport::with_client(requests, config);
         let unanswered = Unanswered {
@@ -155,16 +145,18 @@ impl HttpServer {
             count,
             waits: false,
         };
-        Ok(Matched::new(unanswered, None))
+        Ok(Matched {
+            transport: unanswered,
+            open: Arc::default(),
+            discovery: None,
+        })
     }
 
-    /// Returns true if the user set the header that a login would set.
-    #[cfg(feature = "oauth")]
-    fn is_authorised(&self) -> bool {
+    /// Returns the names of the headers that the user set.
+    fn header_names(&self) -> impl Iterator<Item = &HeaderName> {
         self.headers
             .keys()
             .chain(self.secrets.iter().map(|(name, _)| name))
-            .any(|name| name == "authorization")
     }
 
     /// Makes the client of one connection.
@@ -175,7 +167,9 @@ impl HttpServer {
         }
         let origin = self.url.origin().ascii_serialization();
         for (name, value) in &self.secrets {
-            let (prefix, secret) = split(value.expose());
+            let value = value.expose();
+            // A scheme, such as `Bearer `, is none.
+            let (prefix, secret) = value.split_at(value.find(' ').map_or(0, |space| space + 1));
             options = options.with_secret(BoundSecret::new(
                 name.as_str(),
                 &origin,
@@ -193,26 +187,20 @@ impl HttpServer {
             reason: error.to_string(),
         })?;
         let cx = Host::new().with_grant(grant);
-        let requests = Requests::new(
+        Requests::new(
             options.with_limits(limits),
             origin,
             cx,
             self.url_secrets.clone(),
-        )?;
-        #[cfg(feature = "oauth")]
-        let requests = requests.with_challenges(self.login.challenges());
-        Ok(requests)
+            self.login.challenges.clone(),
+        )
     }
 }
 
 /// Leaves out the values of headers and secrets.
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self
-            .headers
-            .keys()
-            .chain(self.secrets.iter().map(|(name, _)| name))
-            .collect();
+        let names: Vec<_> = self.header_names().collect();
         f.debug_struct("HttpServer")
             .field("url", &self.url_secrets.shown(&self.url))
             .field("headers", &names)
@@ -226,11 +214,6 @@ fn grant_of(url: &Url) -> Result<Grant, InvalidTarget> {
     let clause =
         |access| Ok::<_, InvalidTarget>(Target::new(access, "net", host.clone())?.to_clause());
     Ok(Grant::new([clause(Access::Read)?, clause(Access::Write)?]))
-}
-
-/// Splits a header's value after its scheme, such as `Bearer `.
-fn split(value: &str) -> (&str, &str) {
-    value.split_at(value.find(' ').map_or(0, |space| space + 1))
 }
 
 /// Parses the name of a header that the user may set.

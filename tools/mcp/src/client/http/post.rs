@@ -37,14 +37,15 @@ impl Requests {
         let request =
             Request::new(Method::POST, &uri).and_then(|request| request.with_json(&message));
         let sent = self.send(request, token, headers, [(SESSION, session.as_deref())]);
-        let request = match &message {
-            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
-            _ => None,
+        let (request, is_call) = match &message {
+            ClientJsonRpcMessage::Request(request) => (
+                Some(request.id.clone()),
+                matches!(request.request, ClientRequest::CallToolRequest(_)),
+            ),
+            _ => (None, false),
         };
         // After the handshake, the server is one, and an answer that cannot be read is no reason to call again.
-        let called = request
-            .as_ref()
-            .filter(|_| session.is_some() || is_call(&message));
+        let called = request.as_ref().filter(|_| session.is_some() || is_call);
         let unreadable = |error: HttpError, id: &RequestId| {
             let reason = format!("its answer cannot be read: {error}; the call may have run");
             Ok(StreamableHttpPostResponse::Json(
@@ -98,7 +99,7 @@ impl Requests {
                 let mut events = events(
                     response,
                     limits.max_sse_event_size,
-                    self.unanswered(),
+                    self.unanswered.clone(),
                     request.clone(),
                 );
                 let mut first = Vec::new();
@@ -126,10 +127,11 @@ impl Requests {
             (_, None) => Ok(StreamableHttpPostResponse::Accepted),
             // Some servers name another type, or none.
             (media_type, Some(request)) => {
-                let body = read_whole(&mut response, limits.max_json_response_size).await;
-                let body = match (body, called) {
+                let max_size = limits.max_json_response_size;
+                let body = match (read(&mut response, max_size).await, called) {
                     (Err(Failure::Client(error)), Some(id)) => return unreadable(error, id),
-                    (body, _) => body?,
+                    (Ok((_, false)), _) => return Err(Failure::ResponseBodyTooLarge { max_size }),
+                    (body, _) => body?.0,
                 };
                 let message = match read_message(&body, Some(request)) {
                     Some(message) => message,
@@ -138,16 +140,13 @@ impl Requests {
                             .to_owned(),
                         request,
                     ),
-                    None if media_type == Some(JSON) || called.is_some() => {
-                        let text = visible_line(
-                            &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
-                            SHOWN,
-                        );
-                        unanswered(
-                            format!("its answer is no message: {text}; the call may have run"),
-                            request,
-                        )
-                    }
+                    None if media_type == Some(JSON) || called.is_some() => unanswered(
+                        format!(
+                            "its answer is no message: {}; the call may have run",
+                            begin(&body)
+                        ),
+                        request,
+                    ),
                     None => {
                         return Err(Failure::UnexpectedContentType(
                             media_type.map(str::to_owned),
@@ -168,14 +167,6 @@ impl Requests {
 
 fn is_notification(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, ClientJsonRpcMessage::Notification(_))
-}
-
-/// Returns true if a message calls a tool.
-fn is_call(message: &ClientJsonRpcMessage) -> bool {
-    let ClientJsonRpcMessage::Request(request) = message else {
-        return false;
-    };
-    matches!(request.request, ClientRequest::CallToolRequest(_))
 }
 
 /// Returns the answer in a body, with the id of its request: it can answer no other one. Returns `None` if the body has none.
@@ -256,10 +247,7 @@ async fn refused(
         }
         _ => None,
     };
-    let text = visible_line(
-        &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
-        SHOWN,
-    );
+    let text = begin(&body);
     if has_session && is_session_unknown(status, error.as_ref().map(|error| &error.error), &text) {
         return Err(Failure::SessionExpired);
     }
@@ -291,12 +279,10 @@ async fn refused(
     }
 }
 
-/// Reads a body that has at most `limit` bytes.
-async fn read_whole(response: &mut ResponseStream, limit: usize) -> Result<Vec<u8>, Failure> {
-    match read(response, limit).await? {
-        (body, true) => Ok(body),
-        (_, false) => Err(Failure::ResponseBodyTooLarge { max_size: limit }),
-    }
+/// Returns the beginning of an unusable answer, as an error shows it.
+fn begin(body: &[u8]) -> String {
+    let begin = &body[..body.len().min(4 * SHOWN)];
+    visible_line(&String::from_utf8_lossy(begin), SHOWN)
 }
 
 /// Reads the first `limit` bytes of a body. Returns false if there are more.

@@ -17,6 +17,7 @@ use tools_http::{
     ResponseStream, StatusCode,
 };
 
+use crate::client::http::challenges::Challenges;
 use crate::client::http::events::events;
 use crate::client::http::url_secrets::UrlSecrets;
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
@@ -42,12 +43,11 @@ pub(crate) struct Requests {
     /// The options of `http`.
     options: HttpOptions,
     origin: String,
-    unanswered: Arc<Count>,
+    pub(super) unanswered: Arc<Count>,
     url_secrets: UrlSecrets,
     /// The latest token, and the client that sends it and replaces it in answers.
     authorised: Arc<Mutex<Option<(Secret, HttpClient)>>>,
-    #[cfg(feature = "oauth")]
-    challenges: Arc<super::challenges::Challenges>,
+    challenges: Arc<Challenges>,
 }
 
 impl Requests {
@@ -56,6 +56,7 @@ impl Requests {
         origin: String,
         host: Host,
         url_secrets: UrlSecrets,
+        challenges: Arc<Challenges>,
     ) -> Result<Self, HttpError> {
         let http = HttpClient::from_options(options.clone())?;
         Ok(Self {
@@ -66,19 +67,13 @@ impl Requests {
             url_secrets,
             unanswered: Arc::default(),
             authorised: Arc::default(),
-            #[cfg(feature = "oauth")]
-            challenges: Arc::default(),
+            challenges,
         })
     }
 
     /// Returns the failure of a request, without secrets of its URL.
     pub(super) fn failure(&self, error: HttpError) -> Failure {
         Failure::Client(self.url_secrets.hide(error))
-    }
-
-    /// Returns the count of requests of the server without an answer.
-    pub(super) fn unanswered(&self) -> Arc<Count> {
-        self.unanswered.clone()
     }
 
     /// Returns the client of requests with a token, which treats the token as a secret.
@@ -104,14 +99,7 @@ impl Requests {
         Ok(http)
     }
 
-    /// Sets the place where challenges are noted.
-    #[cfg(feature = "oauth")]
-    pub(super) fn with_challenges(self, challenges: Arc<super::challenges::Challenges>) -> Self {
-        Self { challenges, ..self }
-    }
-
     /// Notes whether a login is required.
-    #[cfg(feature = "oauth")]
     fn note(&self, has_token: bool, refused: Option<&Failure>) {
         match refused {
             Some(Failure::AuthRequired(error)) => {
@@ -154,7 +142,6 @@ impl Requests {
         }
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         let request = request.with_header(HeaderName::from_static("accept"), accept);
-        #[cfg(feature = "oauth")]
         let has_token = token.is_some();
         let http = match token {
             Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
@@ -177,7 +164,6 @@ impl Requests {
             }
         }
         let refused = challenge(&response);
-        #[cfg(feature = "oauth")]
         self.note(has_token, refused.as_ref());
         match refused {
             Some(refused) => Err(refused),
@@ -270,7 +256,7 @@ impl StreamableHttpClient for Requests {
             (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Failure::ServerDoesNotSupportSse),
             (status, _) if !status.is_success() => Err(failed(&response)),
             (_, Some(media_type)) if media_type == EVENTS => {
-                Ok(events(response, limit, self.unanswered(), None))
+                Ok(events(response, limit, self.unanswered.clone(), None))
             }
             (_, media_type) => Err(Failure::UnexpectedContentType(media_type)),
         }

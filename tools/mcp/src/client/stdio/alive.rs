@@ -14,41 +14,20 @@ use crate::client::stdio::pipe::Output;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Returns sentences that an error of the server shows.
-pub(super) type Remarks = dyn Fn() -> Vec<String> + Send + Sync;
+pub type Remarks = dyn Fn() -> Vec<String> + Send + Sync;
 
 /// The process of a connection. A drop ends it with all its descendants, at once.
 pub struct Alive {
-    running: Running<Output>,
-    fault: Arc<OnceLock<StdioError>>,
+    pub(super) running: Running<Output>,
+    pub(super) fault: Arc<OnceLock<StdioError>>,
     /// Dropped after the process has ended.
-    _kept: Arc<dyn Any + Send + Sync>,
-    remarks: Option<Arc<Remarks>>,
+    pub(super) _kept: Arc<dyn Any + Send + Sync>,
+    pub(super) remarks: Option<Arc<Remarks>>,
     /// The lines of its standard output that are no messages.
-    output: Log,
+    pub(super) output: Log,
 }
 
 impl Alive {
-    pub(super) fn new(
-        running: Running<Output>,
-        fault: Arc<OnceLock<StdioError>>,
-        kept: Arc<dyn Any + Send + Sync>,
-        remarks: Option<Arc<Remarks>>,
-        output: Log,
-    ) -> Self {
-        let (ended, of_process) = (running.ended(), kept.clone());
-        tokio::spawn(async move {
-            ended.await;
-            drop(of_process);
-        });
-        Self {
-            running,
-            fault,
-            _kept: kept,
-            remarks,
-            output,
-        }
-    }
-
     /// Waits until the process has ended with all its descendants, and returns why the connection ended.
     pub async fn ended(&self) -> StdioError {
         let ended = self.running.wait().await;

@@ -37,7 +37,7 @@ pub enum StdioError {
         period: Duration,
     },
     /// The process has ended.
-    #[error("the server has ended ({exit:?}){}{}", remarked(.remarks), shown(.last_words))]
+    #[error("the server has ended ({exit:?}){}{}", list_remarks(.remarks), show_words(.last_words))]
     Ended {
         /// How it ended.
         exit: Exit,
@@ -61,11 +61,11 @@ impl From<StartError> for StdioError {
     }
 }
 
-fn remarked(remarks: &[String]) -> String {
+fn list_remarks(remarks: &[String]) -> String {
     remarks.iter().map(|remark| format!("; {remark}")).collect()
 }
 
-fn shown(last_words: &str) -> String {
+fn show_words(last_words: &str) -> String {
     if last_words.is_empty() {
         "; its log may say why".to_owned()
     } else {

@@ -7,7 +7,8 @@ const KEPT: usize = 64 * 1024;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     limit: usize,
-    line: Vec<u8>,
+    /// The line without an end.
+    pub(super) line: Vec<u8>,
     /// The length of the line so far, with the part that is left out.
     length: usize,
 }
@@ -49,11 +50,6 @@ impl Lines {
     /// Returns true if the line without an end is longer than the limit.
     pub(super) fn is_over(&self) -> bool {
         self.length > self.limit
-    }
-
-    /// Returns the line without an end.
-    pub(super) fn unended(&self) -> &[u8] {
-        &self.line
     }
 
     /// Takes the line without an end. Returns `None` if it is empty.

@@ -73,28 +73,21 @@ struct Named {
 }
 
 impl Messages {
-    /// Returns the reader, and the place of the reason for an error.
-    pub(super) fn new(source: Source, log: Log) -> (Self, Arc<OnceLock<StdioError>>) {
-        let fault = Arc::new(OnceLock::new());
-        let lines = Lines::cut_at(MAX_MESSAGE_BYTES - 1);
-        let pings = Pings {
-            since: Instant::now(),
-            count: 0,
-        };
-        let (spread, ready) = Default::default();
-        (
-            Self {
-                source,
-                lines,
-                spread,
-                ready,
-                log,
-                pings,
-                fault: fault.clone(),
-                rest: None,
+    /// Returns the reader. `fault` gets the reason for an error.
+    pub(super) fn new(source: Source, log: Log, fault: Arc<OnceLock<StdioError>>) -> Self {
+        Self {
+            source,
+            lines: Lines::cut_at(MAX_MESSAGE_BYTES - 1),
+            spread: Spread::default(),
+            ready: Bytes::new(),
+            log,
+            pings: Pings {
+                since: Instant::now(),
+                count: 0,
             },
             fault,
-        )
+            rest: None,
+        }
     }
 
     /// Takes the error in place of an answer whose rest does not arrive.
@@ -158,13 +151,13 @@ impl AsyncRead for Messages {
                     this.rest = None;
                     this.take(&bytes);
                 }
-                Poll::Pending if has_error || !this.lines.unended().is_empty() => {
+                Poll::Pending if has_error || !this.lines.line.is_empty() => {
                     let rest = this.rest.get_or_insert_with(|| Box::pin(sleep(REST)));
                     ready!(rest.as_mut().poll(cx));
                     this.rest = None;
                     if has_error {
                         this.give_up();
-                    } else if serde_json::from_slice::<IgnoredAny>(this.lines.unended()).is_ok() {
+                    } else if serde_json::from_slice::<IgnoredAny>(&this.lines.line).is_ok() {
                         // The message is whole, and its server writes no end of a line.
                         this.take(b"\n");
                     } else {

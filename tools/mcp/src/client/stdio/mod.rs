@@ -21,12 +21,12 @@ use tools::IgnorePoison as _;
 use tools::{Secret, ToolError};
 use tools_exec::supervise::{Launch, start};
 
-use crate::client::stdio::alive::Remarks;
 use crate::client::stdio::environment::environment;
+use crate::client::stdio::log::Log;
 use crate::client::stdio::messages::Messages;
 use crate::client::stdio::pipe::{Output, pipe};
 
-pub use self::alive::Alive;
+pub use self::alive::{Alive, Remarks};
 pub use self::error::StdioError;
 
 /// The stream of messages from a server.
@@ -37,9 +37,13 @@ pub type BoxedWrite = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// A command that is ready to start.
 pub struct Launched {
-    launch: Launch,
-    kept: Arc<dyn Any + Send + Sync>,
-    remarks: Option<Arc<Remarks>>,
+    /// The command.
+    pub launch: Launch,
+    /// Dropped after the process has ended, such as `tools_exec::Prepared`.
+    pub kept: Arc<dyn Any + Send + Sync>,
+    /// Says why the process may fail, such as requests that its walls have refused. Errors of the server show it. The function outlives
+    /// the process, so it holds what is kept by a [`Weak`](std::sync::Weak) alone.
+    pub remarks: Option<Arc<Remarks>>,
 }
 
 type Launcher =
@@ -79,28 +83,6 @@ enum Origin {
         cwd: Option<PathBuf>,
     },
     Launcher(Arc<Launcher>),
-}
-
-impl Launched {
-    /// Creates a command. `kept` is dropped after the process has ended, such as `tools_exec::Prepared`.
-    pub fn new(launch: Launch, kept: Arc<dyn Any + Send + Sync>) -> Self {
-        Self {
-            launch,
-            kept,
-            remarks: None,
-        }
-    }
-
-    /// Sets a function that says why the process may fail, such as requests that its walls have refused. Errors of the server show it.
-    /// The function outlives the process, so it holds what is kept by a [`Weak`](std::sync::Weak) alone.
-    #[must_use]
-    pub fn with_remarks(
-        mut self,
-        remarks: impl Fn() -> Vec<String> + Send + Sync + 'static,
-    ) -> Self {
-        self.remarks = Some(Arc::new(remarks));
-        self
-    }
 }
 
 /// Shows the program alone.
@@ -145,9 +127,9 @@ impl StdioServer {
     ///         let cx = cx.clone();
     ///         async move {
     ///             let prepared = Arc::new(tools_exec::Prepared::new(&cx, "file-server", &[], &[], ".").await?);
-    ///             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
     ///             let walls = Arc::downgrade(&prepared);
-    ///             Ok(launched.with_remarks(move || walls.upgrade().map(|walls| walls.remarks()).unwrap_or_default()))
+    ///             let remarks = move || walls.upgrade().map(|walls| walls.remarks()).unwrap_or_default();
+    ///             Ok(Launched { launch: prepared.launch().clone(), kept: prepared, remarks: Some(Arc::new(remarks)) })
     ///         }
     ///     })
     /// }
@@ -219,19 +201,26 @@ impl StdioServer {
             launch,
             kept,
             remarks,
-        } = self.launch().await?;
+        } = self.make_launch().await?;
         *self.latest.lock().ignore_poison() = remarks.clone();
         let (sink, source) = pipe();
-        let log = log::Log::new(self.name.clone(), "stderr");
+        let log = Log::new(self.name.clone(), "stderr");
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
         let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
-        let log = log::Log::new(self.name.clone(), "stdout");
-        let (messages, fault) = Messages::new(source, log.clone());
-        Ok((
-            Box::new(messages),
-            Box::new(stdin),
-            Alive::new(running, fault, kept, remarks, log),
-        ))
+        let (ended, of_process) = (running.ended(), kept.clone());
+        tokio::spawn(async move {
+            ended.await;
+            drop(of_process);
+        });
+        let alive = Alive {
+            running,
+            fault: Arc::default(),
+            _kept: kept,
+            remarks,
+            output: Log::new(self.name.clone(), "stdout"),
+        };
+        let messages = Messages::new(source, alive.output.clone(), alive.fault.clone());
+        Ok((Box::new(messages), Box::new(stdin), alive))
     }
 
     /// Returns the remarks on the latest start.
@@ -240,7 +229,7 @@ impl StdioServer {
         latest.map(|remarks| remarks()).unwrap_or_default()
     }
 
-    async fn launch(&self) -> Result<Launched, StdioError> {
+    async fn make_launch(&self) -> Result<Launched, StdioError> {
         self.check.as_ref().map_or(Ok(()), |check| check())?;
         let (command, args, more, cwd) = match &self.origin {
             Origin::Launcher(launcher) => return Ok(launcher().await?),
@@ -258,29 +247,19 @@ impl StdioServer {
         if let Some(cwd) = cwd {
             launch = launch.with_cwd(cwd);
         }
-        Ok(Launched::new(launch, Arc::new(())))
+        Ok(Launched {
+            launch,
+            kept: Arc::new(()),
+            remarks: None,
+        })
     }
 }
 
-/// Leaves out the values of variables.
+/// Shows the name alone.
 impl fmt::Debug for StdioServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut server = f.debug_struct("StdioServer");
-        server.field("name", &self.name);
-        if let Origin::Command {
-            command,
-            args,
-            env,
-            cwd,
-        } = &self.origin
-        {
-            let env: Vec<_> = env.iter().map(|(name, _)| name).collect();
-            server
-                .field("command", command)
-                .field("args", args)
-                .field("env", &env)
-                .field("cwd", cwd);
-        }
-        server.finish_non_exhaustive()
+        f.debug_struct("StdioServer")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

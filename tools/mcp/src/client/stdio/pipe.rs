@@ -1,11 +1,12 @@
 //! [`pipe`]: the way of messages from the reader of the process to the connection.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use tools::IgnorePoison as _;
+use futures_util::task::AtomicWaker;
+use tokio::sync::mpsc;
 use tools_exec::supervise::Collect;
 
 use crate::client::stdio::log::Log;
@@ -36,7 +37,7 @@ impl Collect for Output {
 
     fn finish(&mut self) {
         match self {
-            Self::Messages(sink) => sink.finish(),
+            Self::Messages(sink) => sink.chunks = None,
             Self::Log(log) => log.finish(),
         }
     }
@@ -44,84 +45,73 @@ impl Collect for Output {
 
 /// Makes a pipe, whose sink is not ready while it is full.
 pub(super) fn pipe() -> (Sink, Source) {
-    let state = Arc::new(Mutex::default());
-    (Sink(Arc::clone(&state)), Source(state))
+    let (sender, chunks) = mpsc::unbounded_channel();
+    let unread = Arc::new(Unread::default());
+    let sink = Sink {
+        chunks: Some(sender),
+        unread: unread.clone(),
+    };
+    (sink, Source { chunks, unread })
 }
 
-#[derive(Debug, Default)]
-struct State {
-    chunks: VecDeque<Bytes>,
-    bytes: usize,
-    is_finished: bool,
-    is_read: Option<Waker>,
-    is_written: Option<Waker>,
-    has_reader_gone: bool,
-}
-
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().ignore_poison()
+/// The bytes in a pipe, and the waker of a sink that waits for fewer.
+#[derive(Default)]
+struct Unread {
+    bytes: AtomicUsize,
+    waker: AtomicWaker,
 }
 
 /// The end that bytes go into.
-pub(super) struct Sink(Arc<Mutex<State>>);
+pub(super) struct Sink {
+    chunks: Option<mpsc::UnboundedSender<Bytes>>,
+    unread: Arc<Unread>,
+}
 
 impl Sink {
     fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = locked(&self.0);
-        if state.bytes < FULL || state.has_reader_gone {
-            return Poll::Ready(());
+        // Before the look, so that no read in between is missed.
+        self.unread.waker.register(cx.waker());
+        let has_reader = self
+            .chunks
+            .as_ref()
+            .is_some_and(|chunks| !chunks.is_closed());
+        if has_reader && self.unread.bytes.load(Ordering::SeqCst) >= FULL {
+            return Poll::Pending;
         }
-        state.is_read = Some(cx.waker().clone());
-        Poll::Pending
+        Poll::Ready(())
     }
 
     fn push(&self, bytes: &[u8]) {
-        let mut state = locked(&self.0);
-        if state.has_reader_gone {
-            return;
+        if let Some(chunks) = &self.chunks {
+            self.unread.bytes.fetch_add(bytes.len(), Ordering::SeqCst);
+            // Without a reader, the bytes are dropped.
+            let _ = chunks.send(Bytes::copy_from_slice(bytes));
         }
-        state.chunks.push_back(Bytes::copy_from_slice(bytes));
-        state.bytes += bytes.len();
-        state.is_written.take().into_iter().for_each(Waker::wake);
-    }
-
-    fn finish(&self) {
-        let mut state = locked(&self.0);
-        state.is_finished = true;
-        state.is_written.take().into_iter().for_each(Waker::wake);
     }
 }
 
 /// The end that bytes come out of.
-pub(super) struct Source(Arc<Mutex<State>>);
+pub(super) struct Source {
+    chunks: mpsc::UnboundedReceiver<Bytes>,
+    unread: Arc<Unread>,
+}
 
 impl Source {
     /// Returns the next bytes. Returns `None` at the end.
-    pub(super) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = locked(&self.0);
-        match state.chunks.pop_front() {
-            Some(chunk) => {
-                state.bytes -= chunk.len();
-                if state.bytes < FULL {
-                    state.is_read.take().into_iter().for_each(Waker::wake);
-                }
-                Poll::Ready(Some(chunk))
-            }
-            None if state.is_finished => Poll::Ready(None),
-            None => {
-                state.is_written = Some(cx.waker().clone());
-                Poll::Pending
-            }
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let chunk = ready!(self.chunks.poll_recv(cx));
+        if let Some(chunk) = &chunk {
+            self.unread.bytes.fetch_sub(chunk.len(), Ordering::SeqCst);
+            self.unread.waker.wake();
         }
+        Poll::Ready(chunk)
     }
 }
 
 /// Lets the process write on, so that it can end.
 impl Drop for Source {
     fn drop(&mut self) {
-        let mut state = locked(&self.0);
-        state.has_reader_gone = true;
-        state.chunks.clear();
-        state.is_read.take().into_iter().for_each(Waker::wake);
+        self.chunks.close();
+        self.unread.waker.wake();
     }
 }

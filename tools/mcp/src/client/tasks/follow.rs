@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use tools::{Task, Tasks, ToolContext, ToolErrorKind, ToolResult};
 
-use crate::client::imported::Imported;
-use crate::client::tasks::remote::RemoteTask;
+use crate::client::imported::{Imported, shown};
+use crate::client::tasks::poll::interval;
+use crate::client::tasks::remote::{RemoteTask, since_1970};
+use crate::client::tasks::stored::Stored;
 
 /// The time in which a task can end so that the call has its result.
 const QUICK: Duration = Duration::from_secs(2);
@@ -18,7 +20,15 @@ pub(crate) async fn follow(
     cx: &ToolContext,
     task: rmcp::model::Task,
 ) -> Result<ToolResult, ToolErrorKind> {
-    let task = Arc::new(RemoteTask::new(imported.clone(), task)?);
+    let now_ms = u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX);
+    let stored = Stored {
+        server: imported.name().as_str().to_owned(),
+        expires_ms: task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl)),
+        id: task.task_id,
+    };
+    let status = task.status_message.as_deref().map(shown);
+    let first = interval(task.poll_interval_ms);
+    let task = Arc::new(RemoteTask::new(imported.clone(), stored, status, first)?);
     let watched = Watched(Some(task.clone()));
     let tasks = cx
         .service::<Tasks>()

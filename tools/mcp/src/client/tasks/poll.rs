@@ -11,6 +11,7 @@ use tools::ToolErrorKind;
 
 use crate::client::imported::{Imported, shown};
 use crate::client::tasks::seen::Seen;
+use crate::client::tasks::stored::Stored;
 
 /// The interval of a server that names none.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -30,7 +31,7 @@ const MAX_ERRORS: usize = 5;
 /// Asks a server for the state of a task until it has ended.
 pub(super) struct Poll {
     pub(super) imported: Arc<Imported>,
-    pub(super) id: Arc<str>,
+    pub(super) stored: Arc<Stored>,
     pub(super) seen: Arc<watch::Sender<Seen>>,
     /// Notified when the state may have changed.
     pub(super) now: Arc<Notify>,
@@ -86,7 +87,7 @@ impl Poll {
                 other => other.to_string(),
             })
         })?;
-        let params = GetTaskParams::new(&*self.id);
+        let params = GetTaskParams::new(&*self.stored.id);
         let answer = timeout(ANSWER, peer.get_task(params)).await;
         let answer = answer.map_err(|_| Failure::Unreachable("it does not answer".to_owned()))?;
         let task = answer.map_err(|error| match error {
@@ -100,7 +101,7 @@ impl Poll {
             error => Failure::Unreachable(shown(&error.to_string())),
         })?;
         let task = task.task;
-        if *task.task.task_id != *self.id {
+        if task.task.task_id != self.stored.id {
             return Err(Failure::Refused("it answered with another task".to_owned()));
         }
         self.interval = interval(task.task.poll_interval_ms);

@@ -12,9 +12,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tools::tasks::{TaskFuture, TaskState};
 use tools::{Json, Progress, Task, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
-use crate::client::imported::{Imported, shown};
+use crate::client::imported::Imported;
 use crate::client::rounds;
-use crate::client::tasks::poll::{Poll, interval};
+use crate::client::tasks::poll::Poll;
 use crate::client::tasks::seen::Seen;
 use crate::client::tasks::stored::Stored;
 
@@ -30,12 +30,10 @@ const MESSAGE: Duration = Duration::from_secs(30);
 /// A call that a server goes on with. A drop ends the polling and not the task.
 pub(crate) struct RemoteTask {
     imported: Arc<Imported>,
-    id: Arc<str>,
+    stored: Arc<Stored>,
     seen: Arc<watch::Sender<Seen>>,
     now: Arc<Notify>,
     answered: Mutex<Answered>,
-    /// The time at which the server may forget the task, in milliseconds since 1970.
-    expires_ms: Option<u64>,
     poll: AbortHandle,
 }
 
@@ -47,53 +45,33 @@ struct Answered {
 }
 
 impl RemoteTask {
-    /// Follows a task of a server, as the server described it.
+    /// Follows a task of a server, which is first asked for its state after `first`.
     ///
     /// # Errors
     /// Returns an error if the id is too long.
     pub(super) fn new(
         imported: Arc<Imported>,
-        task: rmcp::model::Task,
-    ) -> Result<Self, ToolErrorKind> {
-        let now_ms = u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX);
-        let expires_ms = task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
-        let status = task.status_message.as_deref().map(shown);
-        let first = interval(task.poll_interval_ms);
-        Self::following(imported, &task.task_id, expires_ms, status, first)
-    }
-
-    /// Finds a task of an earlier process.
-    pub(super) fn from_stored(
-        imported: Arc<Imported>,
-        stored: &Stored,
-    ) -> Result<Self, ToolErrorKind> {
-        let (status, first) = (None, Duration::ZERO);
-        Self::following(imported, &stored.id, stored.expires_ms, status, first)
-    }
-
-    fn following(
-        imported: Arc<Imported>,
-        id: &str,
-        expires_ms: Option<u64>,
+        stored: Stored,
         status: Option<String>,
         first: Duration,
     ) -> Result<Self, ToolErrorKind> {
-        if id.len() > MAX_ID {
-            let (server, length) = (imported.name(), id.len());
+        if stored.id.len() > MAX_ID {
+            let (server, length) = (imported.name(), stored.id.len());
             let message = format!(
                 "the MCP server {server} named a task with an id of {length} bytes; at most {MAX_ID} are kept"
             );
             return Err(ToolErrorKind::ExecutionFailed { message });
         }
-        let id: Arc<str> = id.into();
+        let stored = Arc::new(stored);
         let seen = Arc::new(watch::Sender::new(Seen::Working { status }));
         let now = Arc::new(Notify::new());
-        let left = expires_ms.map(|at| Duration::from_millis(at).saturating_sub(since_1970()));
+        let expiry = stored.expires_ms.map(Duration::from_millis);
+        let left = expiry.map(|at| at.saturating_sub(since_1970()));
         // A time beyond the clock's range is never over.
         let expires = left.and_then(|left| Instant::now().checked_add(left));
         let poll = Poll {
             imported: imported.clone(),
-            id: id.clone(),
+            stored: stored.clone(),
             seen: seen.clone(),
             now: now.clone(),
             interval: first,
@@ -102,11 +80,10 @@ impl RemoteTask {
         let poll = tokio::spawn(poll.run()).abort_handle();
         Ok(Self {
             imported,
-            id,
+            stored,
             seen,
             now,
             answered: Mutex::default(),
-            expires_ms,
             poll,
         })
     }
@@ -190,7 +167,7 @@ impl RemoteTask {
         let Ok(peer) = self.imported.listed_peer().await else {
             return;
         };
-        let params = UpdateTaskParams::new(&*self.id, responses);
+        let params = UpdateTaskParams::new(&*self.stored.id, responses);
         // If they do not arrive, the server asks again.
         if let Ok(Ok(())) = timeout(MESSAGE, peer.update_task(params)).await {
             answered.keys.extend(keys);
@@ -234,7 +211,7 @@ impl Task for RemoteTask {
         let (imported, now, params) = (
             self.imported.clone(),
             self.now.clone(),
-            CancelTaskParams::new(&*self.id),
+            CancelTaskParams::new(&*self.stored.id),
         );
         runtime.spawn(async move {
             let told = async {
@@ -256,16 +233,11 @@ impl Task for RemoteTask {
         if matches!(*self.seen.borrow(), Seen::Lost { .. }) {
             return None;
         }
-        let stored = Stored {
-            server: self.imported.name().as_str().to_owned(),
-            id: self.id.to_string(),
-            expires_ms: self.expires_ms,
-        };
-        Json::from_serialize(&stored).ok()
+        Json::from_serialize(&*self.stored).ok()
     }
 }
 
-fn since_1970() -> Duration {
+pub(super) fn since_1970() -> Duration {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default()
 }

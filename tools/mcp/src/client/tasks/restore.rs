@@ -1,6 +1,7 @@
 //! Finds the tasks of earlier processes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tools::Task;
 use tools::tasks::{Lost, StoredTask};
@@ -20,7 +21,7 @@ pub(crate) fn restore(
         Err(error) => return lost(format!("its data is unknown: {error}")),
     };
     match server(&data.server) {
-        Some(server) => match RemoteTask::from_stored(server, &data) {
+        Some(server) => match RemoteTask::new(server, data, None, Duration::ZERO) {
             Ok(task) => Arc::new(task),
             Err(error) => lost(error.to_string()),
         },

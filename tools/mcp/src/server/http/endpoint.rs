@@ -16,12 +16,13 @@ use hyper::body::Incoming;
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use serde_json::json;
+use tools::Secret;
 use tools_http::server::{Place, check_names, check_port, read_body};
 
 use crate::server::batch;
 use crate::server::client_message;
 use crate::server::handler::Handler;
-use crate::server::http::access::Bearer;
+use crate::server::http::access::has_token;
 use crate::server::http::first_write::joined;
 use crate::server::http::options::HttpOptions;
 use crate::server::http::sessions::{SessionError, Sessions};
@@ -32,7 +33,7 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 pub(super) struct Endpoint {
     pub(super) mcp: StreamableHttpService<Handler, Sessions>,
     pub(super) sessions: Arc<Sessions>,
-    pub(super) token: Option<Bearer>,
+    pub(super) token: Option<Secret>,
     pub(super) max_bytes: usize,
     /// The port that is served.
     pub(super) port: u16,
@@ -63,7 +64,7 @@ impl Endpoint {
         if self
             .token
             .as_ref()
-            .is_some_and(|token| !token.is_in(request.headers()))
+            .is_some_and(|token| !has_token(request.headers(), token))
         {
             let mut refused = text(StatusCode::UNAUTHORIZED, "a bearer token is required");
             refused

@@ -5,20 +5,22 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
-use tools::CancellationToken;
+use tools::{CancellationToken, Secret};
 use tools_http::server::{LOOPBACK, host_names};
-
-use crate::server::http::access::Bearer;
 
 /// The options of a server over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    pub(super) token: Option<Bearer>,
+    pub(super) token: Option<Secret>,
     pub(super) hosts: Vec<String>,
     origins: Vec<String>,
-    pub(super) max_connections: usize,
-    pub(super) read_timeout: Duration,
-    pub(super) shutdown_grace: Duration,
+    /// The number of connections at the same time. Further ones take the place of those without an allowed request, or wait.
+    pub max_connections: usize,
+    /// The time that a client has for the head of a request, at most 10 seconds, and then for the body. A connection without a request
+    /// ends after the time for the head.
+    pub read_timeout: Duration,
+    /// The time that running calls have to end after a shutdown began. Then they are cancelled.
+    pub shutdown_grace: Duration,
 }
 
 impl HttpOptions {
@@ -60,7 +62,7 @@ impl HttpOptions {
                 length: token.len(),
             });
         }
-        self.token = Some(Bearer::new(token));
+        self.token = Some(Secret::new(&token));
         Ok(self)
     }
 
@@ -75,28 +77,6 @@ impl HttpOptions {
     #[must_use]
     pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
-        self
-    }
-
-    /// Sets the number of connections at the same time. Further ones take the place of those without an allowed request, or wait.
-    #[must_use]
-    pub fn with_max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections;
-        self
-    }
-
-    /// Sets the time that a client has for the head of a request, at most 10 seconds, and then for the body. A connection without a request
-    /// ends after the time for the head.
-    #[must_use]
-    pub fn with_read_timeout(mut self, timeout: Duration) -> Self {
-        self.read_timeout = timeout;
-        self
-    }
-
-    /// Sets the time that running calls have to end after a shutdown began. Then they are cancelled.
-    #[must_use]
-    pub fn with_shutdown_grace(mut self, grace: Duration) -> Self {
-        self.shutdown_grace = grace;
         self
     }
 

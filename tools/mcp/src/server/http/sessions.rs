@@ -67,14 +67,6 @@ impl Sessions {
             .map(|(id, _)| id.clone())
     }
 
-    /// Notes that a session is used. The session is busy until the returned mark is dropped.
-    fn mark_used(&self, id: &SessionId) -> Option<Arc<()>> {
-        let mut uses = self.lock_uses();
-        let session = uses.get_mut(id)?;
-        (session.is_used, session.last) = (true, Instant::now());
-        Some(session.answers.clone())
-    }
-
     /// Returns true if the revision of the session that the headers name has batches.
     pub(super) fn takes_batches(&self, headers: &HeaderMap) -> bool {
         let id = headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
@@ -140,7 +132,11 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        let busy = self.mark_used(id);
+        // The session is busy until the mark is dropped.
+        let busy = self.lock_uses().get_mut(id).map(|session| {
+            (session.is_used, session.last) = (true, Instant::now());
+            session.answers.clone()
+        });
         let answers = self.local.create_stream(id, message).await?;
         Ok(answers.inspect(move |_| {
             // The closure owns the mark.

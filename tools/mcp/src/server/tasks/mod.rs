@@ -78,7 +78,7 @@ impl Tasks {
         if let Some(progress) = last {
             task.report(progress);
         }
-        let seed = task.seed();
+        let seed = task.detailed().task;
         table.tasks.insert(id, task.clone());
         drop(table);
         tokio::spawn(self.clone().run(task, running));
@@ -127,7 +127,7 @@ impl Tasks {
             .await;
         let mut table = self.lock();
         table.result_bytes -= bytes;
-        table.tasks.remove(task.id());
+        table.tasks.remove(&task.id);
     }
 
     /// Counts the bytes of a result. Returns false if the results would be too large.

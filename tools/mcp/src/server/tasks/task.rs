@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One task, which may have ended.
 pub(in super::super) struct RunningTask {
-    id: String,
+    pub(super) id: String,
     created_at: String,
     token: CancellationToken,
     state: Mutex<State>,
@@ -39,31 +39,22 @@ struct State {
 impl RunningTask {
     /// Creates a task, which takes the open requests of the call.
     pub(super) fn new(id: String, ttl: Duration, running: &mut Running) -> Self {
-        let waiting = running.take_waiting();
-        let (created_at, keys) = (current_timestamp(), waiting.keys());
+        let waiting = std::mem::take(&mut running.waiting);
+        let created_at = current_timestamp();
         let state = State {
             ttl,
             updated_at: created_at.clone(),
             status_message: None,
+            keys: waiting.0.keys().cloned().collect(),
             waiting,
-            keys,
             end: None,
         };
         Self {
             id,
             created_at,
-            token: running.token(),
+            token: running.token.clone(),
             state: Mutex::new(state),
         }
-    }
-
-    pub(super) fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Returns the task without its payload.
-    pub(super) fn seed(&self) -> Task {
-        self.task(&self.lock())
     }
 
     /// Returns the task as it is now.
@@ -100,7 +91,7 @@ impl RunningTask {
                 step = running.next() => step,
                 () = &mut expiry, if !is_expired => {
                     is_expired = true;
-                    running.cancel();
+                    running.token.cancel();
                     continue;
                 }
             };

@@ -74,8 +74,11 @@ impl HttpServer {
     #[must_use]
     pub fn with_tokens(mut self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
-        self.login.challenges =
-            Arc::new(Challenges::new(Store::new(&folder, &self.url).challenge()));
+        let tokens = Store::new(&folder, &self.url).path;
+        self.login.challenges = Arc::new(Challenges {
+            path: Some(tokens.with_extension("challenge")),
+            ..Challenges::default()
+        });
         self.login.folder = Some(folder);
         self
     }
@@ -130,8 +133,7 @@ impl HttpServer {
             .resolve_metadata_from_challenge(challenge.as_deref())
             .await?;
         manager.set_metadata(found.metadata);
-        let session =
-            AuthorizationSession::new(manager, self.request(folder, redirect.url())).await;
+        let session = AuthorizationSession::new(manager, self.request(folder, &redirect.url)).await;
         let session = session.map_err(|(_, error)| error)?;
         let url = browsable(session.get_authorization_url())?;
         let state = url
@@ -185,12 +187,15 @@ impl HttpServer {
             option: "tokens",
             reason: error.to_string(),
         };
-        let Some(folder) = self.login.folder.as_ref().filter(|_| !self.is_authorised()) else {
+        // A header of the user takes the place of tokens.
+        let mut names = self.header_names();
+        let is_authorised = names.any(|name| name == "authorization");
+        let Some(folder) = self.login.folder.as_ref().filter(|_| !is_authorised) else {
             // Without tokens, requests go as they are.
             return self.manager(Path::new("")).await.map_err(refused);
         };
         let mut manager = self.manager(folder).await.map_err(refused)?;
-        if Store::new(folder, &self.url).exists() {
+        if Store::new(folder, &self.url).path.exists() {
             // The server itself is likely out of reach too, and its answer says more.
             if let Err(error) = self.restore(&mut manager, folder).await {
                 tracing::warn!(
@@ -236,9 +241,10 @@ impl HttpServer {
             AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::new(exchange))
                 .await?;
         if !folder.as_os_str().is_empty() {
-            manager.set_credential_store(
-                Store::new(folder, &self.url).with_registration(registration),
-            );
+            manager.set_credential_store(Store {
+                registration,
+                ..Store::new(folder, &self.url)
+            });
         }
         Ok(manager)
     }

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Receives the answer of the person's browser, on a loopback port.
 pub(super) struct Redirect {
     listener: TcpListener,
-    url: String,
+    pub(super) url: String,
 }
 
 impl Redirect {
@@ -26,10 +26,6 @@ impl Redirect {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let url = format!("http://{}/callback", listener.local_addr()?);
         Ok(Self { listener, url })
-    }
-
-    pub(super) fn url(&self) -> &str {
-        &self.url
     }
 
     /// Waits for a request with this state, and returns its URL. Other programs of this machine may make others.

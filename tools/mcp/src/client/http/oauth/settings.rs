@@ -14,11 +14,5 @@ pub(crate) struct Settings {
     pub(super) client: Option<(String, Option<Secret>)>,
     pub(super) document: Option<String>,
     pub(super) callback_port: u16,
-    pub(super) challenges: Arc<Challenges>,
-}
-
-impl Settings {
-    pub(crate) fn challenges(&self) -> Arc<Challenges> {
-        self.challenges.clone()
-    }
+    pub(in crate::client::http) challenges: Arc<Challenges>,
 }

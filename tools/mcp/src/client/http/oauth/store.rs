@@ -26,8 +26,9 @@ type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + '
 
 /// The file with the tokens of a server, which only its owner can read.
 pub(super) struct Store {
-    path: PathBuf,
-    registration: Registration,
+    pub(super) path: PathBuf,
+    /// The registration whose secret is kept together with the tokens that it brings.
+    pub(super) registration: Registration,
 }
 
 /// The content of the file.
@@ -49,22 +50,11 @@ impl Store {
         }
     }
 
-    /// Keeps the secret of a registration together with the tokens that it brings.
-    pub(super) fn with_registration(mut self, registration: Registration) -> Self {
-        self.registration = registration;
-        self
-    }
-
     /// Returns the identifier and the secret of the registration that brought the tokens. Returns `None` if it has no secret.
     pub(super) fn registered(&self) -> Option<(String, Secret)> {
         let stored = self.read().ok().flatten()?;
         let secret = Secret::new(&stored.client_secret?);
         Some((stored.credentials.client_id, secret))
-    }
-
-    /// Returns the path of the server's latest challenge.
-    pub(super) fn challenge(&self) -> PathBuf {
-        self.path.with_extension("challenge")
     }
 
     /// Returns the scopes of the latest login.
@@ -74,14 +64,6 @@ impl Store {
             .flatten()
             .map(|stored| stored.credentials.granted_scopes)
             .unwrap_or_default()
-    }
-
-    pub(super) fn exists(&self) -> bool {
-        self.path.exists()
-    }
-
-    pub(super) fn remove(&self) -> io::Result<()> {
-        private_file::remove(&self.path).map(drop)
     }
 
     fn read(&self) -> io::Result<Option<Stored>> {
@@ -136,7 +118,8 @@ impl CredentialStore for Store {
         'a: 'b,
         Self: 'b,
     {
-        Box::pin(async { self.remove().map_err(|error| self.failed(&error)) })
+        let removed = private::remove(&self.path);
+        Box::pin(async { removed.map(drop).map_err(|error| self.failed(&error)) })
     }
 
     fn acquire_refresh_guard<'a, 'b>(&'a self) -> Later<'b, Option<CredentialRefreshGuard>>

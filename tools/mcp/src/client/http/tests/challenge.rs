@@ -219,7 +219,10 @@ async fn a_call_that_lacks_scopes_says_that_a_login_is_required() {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let imported = servers
-        .import(Import::from_http("s".parse().unwrap(), mcp.clone()).with_login_advice("do log in"))
+        .import(Import {
+            login_advice: "do log in".to_owned(),
+            ..Import::from_http("s".parse().unwrap(), mcp.clone())
+        })
         .unwrap();
     assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/t"]);
     let cx = Host::new().with_grant(Grant::parse(["world:write:mcp:s/*"]).unwrap());

@@ -1,13 +1,13 @@
 //! Streamable HTTP over loopback.
 
 mod answers;
-#[cfg(all(feature = "oauth", unix))]
+#[cfg(unix)]
 mod challenge;
-#[cfg(all(feature = "oauth", unix))]
+#[cfg(unix)]
 mod login;
 mod reach;
 mod real;
-#[cfg(all(feature = "oauth", unix))]
+#[cfg(unix)]
 mod site;
 
 use super::*;
