@@ -198,6 +198,8 @@ fn read_only(tool: &Tool) -> Option<Effects> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn settings(value: Value) -> Result<ServerSettings, Misplaced> {
