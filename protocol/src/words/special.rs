@@ -14,6 +14,7 @@ pub(super) fn reader(name: &str) -> Reader {
         "npm-config" => config::read_npm,
         "sed" => sed::read,
         "tar" => tar::read_letters,
+        "wrapped" => read_wrapped,
         _ => unreachable!("no code reads {name:?}"),
     }
 }
@@ -137,6 +138,16 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
         index += 1;
     }
     None
+}
+
+/// Adds the command that the program runs, which can also do without one.
+fn read_wrapped(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+    found.extend(wrapped(&words[command.0..]).map(|index| Special {
+        index: command.0 + index,
+        length: usize::MAX,
+        effect: Effect::Runs,
+        command,
+    }));
 }
 
 /// Adds the special words of the program and subcommand at these indices. `by_name` is true if its options are judged by their names, too.

@@ -19,7 +19,7 @@
 //! | `sub NAMES` | begins the row of a subcommand, whose lines are indented further |
 //! | `itself runs` | the subcommand itself has this effect |
 //! | `strict` | the lists apply before the subcommand alone, and an unknown subcommand is a program |
-//! | `reader NAME` | code finds further special words |
+//! | `reader NAME` | code finds further special words; `wrapped`: the command that it runs is one |
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

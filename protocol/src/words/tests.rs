@@ -76,7 +76,7 @@ fn without_readers() -> Vec<&'static str> {
 
 /// Returns those of whose special words none looks like an operand, as `u` of `jar` does.
 fn with_options_alone() -> Vec<&'static str> {
-    let is_operand = |word: &str| word == "*" || word.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_operand = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
     let has_operand = |name: &&str| {
         let row = table::all().find(|row| row.has_name(name));
         row.is_some_and(|row| {

@@ -1,168 +1,19 @@
 //! The rule about unknown names with a dot: a dot file or dot folder that no entry of the table covers and that is not known to be harmless.
 
+use std::collections::HashSet;
+
 use once_cell::sync::Lazy;
 
 use super::{SensitivePath, Sensitivity};
 
 /// Names with a dot that only their own tools read, for data: lists of ignored files, marks, examples and caches.
-const HARMLESS: &[&str] = &[
-    // The name of the directory itself, and of the one above it.
-    ".",
-    "..", //
-    // Lists of files, and marks.
-    ".bzrignore",
-    ".cfignore",
-    ".containerignore",
-    ".cvsignore",
-    ".dockerignore",
-    ".ebignore",
-    ".eslintignore",
-    ".gcloudignore",
-    ".git-blame-ignore-revs",
-    ".gitignore",
-    ".gitkeep",
-    ".helmignore",
-    ".hgignore",
-    ".ignore",
-    ".jshintignore",
-    ".keep",
-    ".markdownlintignore",
-    ".nojekyll",
-    ".npmignore",
-    ".p4ignore",
-    ".prettierignore",
-    ".rgignore",
-    ".slugignore",
-    ".stylelintignore",
-    ".vercelignore",
-    ".vscodeignore", //
-    // Texts and data of people.
-    ".all-contributorsrc",
-    ".clang-format",
-    ".editorconfig",
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".mailmap",
-    // Caches, outputs and dependencies, which their tools write again.
-    ".angular",
-    ".apt_generated",
-    ".astro",
-    ".aws-sam",
-    ".benchmarks",
-    ".build",
-    ".buildinfo",
-    ".built",
-    ".cache",
-    ".cache-loader",
-    ".cargo-checksum.json",
-    ".cargo-lock",
-    ".cargo-ok",
-    ".ccls-cache",
-    ".cdk.staging",
-    ".cmake",
-    ".contentlayer",
-    ".coverage",
-    ".cxx",
-    ".dart_tool",
-    ".deps",
-    ".dirstamp",
-    ".doctrees",
-    ".docusaurus",
-    ".ds_store",
-    ".eggs",
-    ".esbuild",
-    ".eslintcache",
-    ".eunit",
-    ".externalnativebuild",
-    ".fingerprint",
-    ".flutter-plugins",
-    ".flutter-plugins-dependencies",
-    ".gradle",
-    ".grunt",
-    ".hpc",
-    ".hugo_build.lock",
-    ".hypothesis",
-    ".import_linter_cache",
-    ".ipynb_checkpoints",
-    ".jekyll-cache",
-    ".jekyll-metadata",
-    ".kotlin",
-    ".last-run.json",
-    ".last_run.json",
-    ".libs",
-    ".lighthouseci",
-    ".mutmut-cache",
-    ".mypy_cache",
-    ".next",
-    ".ninja_deps",
-    ".ninja_lock",
-    ".ninja_log",
-    ".nitro",
-    ".nox",
-    ".nuxt",
-    ".nx",
-    ".nyc_output",
-    ".open-next",
-    ".output",
-    ".parcel-cache",
-    ".pdm-build",
-    ".php-cs-fixer.cache",
-    ".php_cs.cache",
-    ".phpunit.cache",
-    ".phpunit.result.cache",
-    ".pio",
-    ".pioenvs",
-    ".piolibdeps",
-    ".pnpm-debug.log",
-    ".pnpm-store",
-    ".pulp-cache",
-    ".pytest_cache",
-    ".pytype",
-    ".react-router",
-    ".resultset.json",
-    ".rollup.cache",
-    ".rpt2_cache",
-    ".rspec_status",
-    ".ruff_cache",
-    ".rustc_info.json",
-    ".rustdoc_fingerprint.json",
-    ".sass-cache",
-    ".sconf_temp",
-    ".sconsign.dblite",
-    ".scrapy",
-    ".serverless",
-    ".shadow-cljs",
-    ".shards",
-    ".spago",
-    ".sqlx",
-    ".stack-work",
-    ".stryker-tmp",
-    ".stylelintcache",
-    ".svelte-kit",
-    ".swc",
-    ".temp",
-    ".terraform",
-    ".terraform.lock.hcl",
-    ".terraform.tfstate.lock.info",
-    ".terragrunt-cache",
-    ".testmondata",
-    ".timestamp",
-    ".tmp",
-    ".tmp_versions",
-    ".tox",
-    ".tsbuildinfo",
-    ".turbo",
-    ".venv",
-    ".vinxi",
-    ".virtual_documents",
-    ".vite",
-    ".vitest-reports",
-    ".wireit",
-    ".yardoc",
-    ".yarn-integrity",
-    ".zig-cache",
-];
+static HARMLESS: Lazy<HashSet<&str>> = Lazy::new(|| names().collect());
+
+fn names() -> impl Iterator<Item = &'static str> {
+    let lines = include_str!("harmless.txt").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_ascii_whitespace)
+}
 
 /// The start of the names of coverage.py's data of one process, which end with its host and its number.
 const COVERAGE: &str = ".coverage.";
@@ -191,9 +42,7 @@ pub(super) fn is_unknown(name: &str) -> bool {
         && !name
             .strip_prefix(COVERAGE)
             .is_some_and(|process| process.contains('.'))
-        && !HARMLESS
-            .iter()
-            .any(|harmless| harmless.eq_ignore_ascii_case(name))
+        && !HARMLESS.contains(&*name.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -234,12 +83,12 @@ mod tests {
 
     #[test]
     fn a_harmless_name_is_in_lower_case_and_occurs_once() {
-        for (at, name) in HARMLESS.iter().enumerate() {
+        for name in names() {
             assert!(
                 name.starts_with('.') && *name == name.to_ascii_lowercase(),
                 "{name}"
             );
-            assert!(!HARMLESS[..at].contains(name), "{name}");
         }
+        assert_eq!(names().count(), HARMLESS.len());
     }
 }
