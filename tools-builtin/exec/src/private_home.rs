@@ -97,4 +97,17 @@ mod tests {
         drop((living, own));
         assert_eq!(fs::read_dir(&above).unwrap().count(), 0);
     }
+
+    #[test]
+    fn hosts_that_start_at_the_same_time_leave_each_other_their_homes() {
+        let folder = tempfile::tempdir().unwrap();
+        let create = || {
+            for _ in 0..50 {
+                let home = PrivateHome::create(folder.path()).unwrap();
+                fs::write(home.path().join("file"), "").unwrap();
+                assert!(home.path().join("file").exists());
+            }
+        };
+        std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(create))));
+    }
 }

@@ -147,9 +147,9 @@ impl Look<'_> {
             let entry = self.judge.find(&path);
             let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &path));
             let is_sensitive = is_listed || of_bare.is_some();
-            let (is_data, names) = (git::is_data(&path), metadata.nlink());
+            let names = metadata.nlink();
             let is_linked = is_sensitive && metadata.is_file() && names > 1;
-            if is_linked && self.judge.matters(&path) && !is_object(&path) {
+            if is_linked && self.judge.matters(&path) {
                 all.linked.push(absolute.clone());
             }
             // So is a path on the way to a file that configures Toolcrib.
@@ -180,8 +180,7 @@ impl Look<'_> {
                 && !is_way
                 && (entry.is_some_and(is_dot_file)
                     || !path.contains('/') && is_script(&absolute, &metadata));
-            let is_setting_of_git = is_sensitive && (!is_data || metadata.is_symlink());
-            if is_protected || is_new_only || is_way || is_setting_of_git {
+            if is_protected || is_new_only || is_way || is_sensitive && !git::is_data(&path) {
                 let git = of_bare
                     .map(|(depth, _)| depth)
                     .or_else(|| git::depth(&path));
@@ -340,13 +339,11 @@ impl Protected {
             }
             let former = before.found.get(path).filter(|former| !former.is_suspect);
             let is_same = |former: &Found| {
-                let has_other_name = || {
-                    let now = fs::symlink_metadata(path);
-                    now.is_ok_and(|now| now.nlink() > former.names.max(1))
-                };
                 let is_equal = || {
-                    let content = former.former.as_ref();
-                    content.is_some_and(|content| content.is_at(path)) && !has_other_name()
+                    former
+                        .former
+                        .as_ref()
+                        .is_some_and(|former| former.is_at(path))
                 };
                 // Behind walls that keep it, only others can have changed it.
                 former.stamp == found.stamp || former.is_safe || is_equal()

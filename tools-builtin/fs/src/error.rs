@@ -80,8 +80,8 @@ pub(crate) enum FsError {
     )]
     LongMove { to: RelativePath },
     #[error(
-        "`{path}` has another name (a hard link), by which programs could change it at the new path, where it runs by itself; write it \
-         there with fs.write"
+        "`{path}` has another name (a hard link), by which programs could change it at the new path, where it runs by itself; write a \
+         new file there"
     )]
     OtherName { path: RelativePath },
     #[error(

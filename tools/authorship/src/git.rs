@@ -1,7 +1,7 @@
 //! [`Git`]: runs git on a repository that may come from a stranger.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -67,9 +67,17 @@ impl Git {
 
     /// Returns the address of the user in the settings of all repositories, but not in those of this one.
     pub(crate) fn user(&self, root: &Path) -> Option<String> {
+        self.user_with(root, &|name| std::env::var_os(name))
+    }
+
+    fn user_with(
+        &self,
+        root: &Path,
+        variable: &dyn Fn(&str) -> Option<OsString>,
+    ) -> Option<String> {
         // A session could write these settings.
         let is_reachable = |name: &str| {
-            let path = std::env::var_os(name).map(PathBuf::from);
+            let path = variable(name).map(PathBuf::from);
             let real = path.as_ref().and_then(|path| path.canonicalize().ok());
             path.into_iter()
                 .chain(real)
@@ -82,7 +90,7 @@ impl Git {
         command.args(["config", "--global", "--includes", "--get", "user.email"]);
         command.env_remove("GIT_CONFIG_GLOBAL");
         for name in OF_USER {
-            command.envs(std::env::var_os(name).map(|value| (name, value)));
+            command.envs(variable(name).map(|value| (name, value)));
         }
         line(answer(command.spawn().ok()?, Instant::now() + LIMIT)?)
     }
@@ -194,4 +202,64 @@ fn line(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     (!text.is_empty() && !text.contains('\n')).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn the_address_of_the_user_is_that_of_settings_that_no_session_of_the_root_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let root = folder.join("root");
+        let settings = |email: &str| format!("[user]\n\temail = {email}\n");
+        for (file, text) in [
+            ("home/.gitconfig", settings("home")),
+            ("xdg/git/config", settings("xdg")),
+            ("global", settings("global")),
+            (
+                "including/.gitconfig",
+                "[include]\n\tpath = inner\n".to_owned(),
+            ),
+            ("including/inner", settings("included")),
+            ("root/.gitconfig", settings("evil")),
+            ("root/git/config", settings("evil")),
+            ("empty/file", String::new()),
+        ] {
+            fs::create_dir_all(folder.join(file).parent().unwrap()).unwrap();
+            fs::write(folder.join(file), text).unwrap();
+        }
+        symlink(&root, folder.join("into")).unwrap();
+        symlink(folder.join("home"), root.join("out")).unwrap();
+        let git = |args: &[&str]| Command::new("git").args(args).current_dir(&root).status();
+        git(&["init", "-q"]).unwrap();
+        git(&["config", "user.email", "evil"]).unwrap();
+        let git = Git::find(&Repository { top: root.clone() }).unwrap();
+        let (home, xdg, global) = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL");
+        type Case<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>);
+        let cases: [Case<'_>; 10] = [
+            (&[(home, "home")], Some("home")),
+            (&[(home, "including")], Some("included")),
+            (&[(home, "empty")], None),
+            (&[(home, "empty"), (xdg, "xdg")], Some("xdg")),
+            (&[(home, "home"), (global, "global")], Some("global")),
+            (&[(home, "root")], None),
+            (&[(home, "into")], None),
+            (&[(home, "root/out")], None),
+            (&[(home, "home"), (xdg, "root")], None),
+            (&[(home, "home"), (global, "root/.gitconfig")], None),
+        ];
+        for (variables, expected) in cases {
+            let variable = |name: &str| {
+                let set = variables.iter().find(|(variable, _)| *variable == name);
+                set.map(|(_, path)| folder.join(path).into_os_string())
+            };
+            let user = git.user_with(&root, &variable);
+            assert_eq!(user.as_deref(), expected, "{variables:?}");
+        }
+    }
 }

@@ -53,8 +53,12 @@ impl Reach {
 
     /// Returns the digest of the files below the root. Returns `None` if there are too many, or too deep.
     pub(super) fn digest(self, root: &Path) -> Option<Digest> {
+        self.digest_among(root, MAX_ENTRIES)
+    }
+
+    fn digest_among(self, root: &Path, most: usize) -> Option<Digest> {
         let mut lines = Vec::new();
-        let mut left = MAX_ENTRIES;
+        let mut left = most;
         let mut waiting = if self == Self::Named {
             Vec::new()
         } else {
@@ -141,5 +145,15 @@ mod tests {
             Reach::Code.digest(folder.path())
         };
         assert!(dig(MAX_DEPTH - 1).is_some() && dig(MAX_DEPTH).is_none());
+    }
+
+    #[test]
+    fn a_workspace_with_too_many_entries_has_no_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        ["a", "b"]
+            .iter()
+            .for_each(|file| fs::write(folder.path().join(file), "").unwrap());
+        let has_digest = |most| Reach::Code.digest_among(folder.path(), most).is_some();
+        assert_eq!((has_digest(2), has_digest(1)), (true, false));
     }
 }

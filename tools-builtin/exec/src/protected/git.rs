@@ -63,7 +63,7 @@ pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
     };
     let is_inner = path.file_name().and_then(|name| depth(name.to_str()?));
     let top = path.parent().filter(|_| is_inner.is_some());
-    if index::is_tracked(top.unwrap_or(path), metadata.is_file()) {
+    if index::is_tracked(top.unwrap_or(path)) {
         return false;
     }
     if metadata.is_file() {

@@ -3,7 +3,7 @@ use tools::policy::SensitivePaths;
 use super::*;
 
 #[test]
-fn a_workspace_with_too_many_entries_is_refused() {
+fn a_workspace_with_too_many_entries_or_too_deep_ones_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("AGENTS.md"), "").unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
@@ -28,4 +28,8 @@ fn a_workspace_with_too_many_entries_is_refused() {
             .to_string()
             .contains("narrow the grant")
     );
+    for (depth, is_fine) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false)] {
+        fs::create_dir_all(folder.path().join(vec!["d"; depth].join("/"))).unwrap();
+        assert_eq!(look.find().is_ok(), is_fine, "{depth}");
+    }
 }

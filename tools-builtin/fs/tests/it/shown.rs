@@ -37,6 +37,9 @@ fn read(
 
 type Change = Box<dyn FnOnce() + Send>;
 
+/// A change, and whether it exposes.
+type Case = (&'static str, bool, fn(&Path));
+
 /// Takes each file for one of the user, and changes something while it judges.
 struct Changing(Mutex<Option<Change>>);
 
@@ -102,7 +105,7 @@ fn a_file_that_changes_while_a_tool_shows_it_is_a_strangers() {
         ("note.read", path),
     ];
     for call in calls {
-        let changes: [(&str, bool, fn(&Path)); 6] = [
+        let changes: [Case; 6] = [
             ("nothing", false, |_| {}),
             ("another file of the root", false, |root| {
                 fs::write(root.join("x"), "").unwrap();

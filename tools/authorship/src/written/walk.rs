@@ -117,6 +117,18 @@ mod tests {
     }
 
     #[test]
+    fn the_folder_of_git_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        ["file", ".git/index"]
+            .iter()
+            .for_each(|file| fs::write(folder.path().join(file), "").unwrap());
+        let mut found = BTreeMap::new();
+        changed(folder.path(), folder.path(), 0, &mut found);
+        assert_eq!(found.into_keys().collect::<Vec<_>>(), ["", "file"]);
+    }
+
+    #[test]
     fn a_folder_that_is_too_deep_counts_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
         let deepest = ["d"; MAX_DEPTH + 2].join("/");

@@ -9,17 +9,16 @@ const MAX_BYTES: u64 = 256 << 20;
 /// The bytes of an entry before its name, with those of the flag that says that there are more.
 const BEFORE_NAME: usize = 62;
 
-/// Returns true if a repository around a folder tracks files in it, or has it as a submodule, or if that is not known. `is_linked` leaves out
-/// submodules, because git makes a file `.git` for them.
-pub(super) fn is_tracked(folder: &Path, is_linked: bool) -> bool {
+/// Returns true if a repository around a folder tracks files in it, or has it as a submodule, or if that is not known.
+pub(super) fn is_tracked(folder: &Path) -> bool {
     let around = folder.ancestors().skip(1);
     // All of them, because the nearest can be new, too.
     let mut around = around.filter(|above| fs::symlink_metadata(above.join(".git")).is_ok());
-    around.any(|top| tracks(top, folder, is_linked))
+    around.any(|top| tracks(top, folder))
 }
 
 /// Does so for one repository, with its top.
-fn tracks(top: &Path, folder: &Path, is_linked: bool) -> bool {
+fn tracks(top: &Path, folder: &Path) -> bool {
     let git = top.join(".git");
     // That of a worktree or a submodule is a file with the place of its folder.
     let place = fs::read_to_string(&git).ok();
@@ -37,11 +36,11 @@ fn tracks(top: &Path, folder: &Path, is_linked: bool) -> bool {
     }
     let below = folder.strip_prefix(top).ok().and_then(Path::to_str);
     let found = below.zip(fs::read(&index).ok());
-    found.is_none_or(|(below, index)| has_name(&index, below, is_linked).unwrap_or(true))
+    found.is_none_or(|(below, index)| has_name(&index, below).unwrap_or(true))
 }
 
 /// Returns true if an index has a folder, or a file in it. Returns `None` if it cannot be read, as one with shortened names.
-fn has_name(index: &[u8], folder: &str, is_linked: bool) -> Option<bool> {
+fn has_name(index: &[u8], folder: &str) -> Option<bool> {
     let head = index.get(..12)?;
     let number = |at: usize| Some(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?));
     let is_known = head.starts_with(b"DIRC") && [2, 3].contains(&number(4)?);
@@ -51,7 +50,7 @@ fn has_name(index: &[u8], folder: &str, is_linked: bool) -> Option<bool> {
         let start = BEFORE_NAME + 2 * usize::from(has_more_flags);
         let length = rest.get(start..)?.iter().position(|byte| *byte == 0)?;
         let name = rest[start..start + length].strip_prefix(folder.as_bytes());
-        if name.is_some_and(|rest| rest.starts_with(b"/") || rest.is_empty() && !is_linked) {
+        if name.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")) {
             return Some(true);
         }
         // At least one zero ends an entry.
@@ -79,7 +78,7 @@ mod tests {
         for folder in ["src/inner", "lib", "mysrc", "new", "intent"] {
             fs::create_dir_all(top.join(folder)).unwrap();
         }
-        let is_tracked = |folder: &str| is_tracked(&top.join(folder), false);
+        let is_tracked = |folder: &str| is_tracked(&top.join(folder));
         git("init -q");
         assert!(!is_tracked("src"), "nothing was added");
         for file in ["src/inner/a", "mysrc/b", "lib/c", "a-long-name", "intent/d"] {
@@ -108,7 +107,7 @@ mod tests {
         git(&format!(
             "update-index --add --cacheinfo 160000,{object},module"
         ));
-        assert!(is_tracked("module") && !super::is_tracked(&top.join("module"), true));
+        assert!(is_tracked("module"));
         git("update-index --force-remove module");
         git("update-index --split-index");
         assert!(is_tracked("new"), "it is not known");
@@ -120,11 +119,9 @@ mod tests {
         git("-c user.name=a -c user.email=a commit -qm a");
         git("worktree add -q ../other");
         let other = root.path().join("other");
-        assert!(
-            super::is_tracked(&other.join("src"), true)
-                && !super::is_tracked(&other.join("new"), false)
-        );
+        assert!(super::is_tracked(&other.join("src")) && !super::is_tracked(&other.join("new")));
         fs::write(top.join(".git/index"), "DIRC").unwrap();
         assert!(is_tracked("new"), "it cannot be read");
+        assert!(!super::is_tracked(&top), "its own one says nothing");
     }
 }

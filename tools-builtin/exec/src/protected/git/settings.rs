@@ -249,7 +249,7 @@ mod tests {
         "[user]\n\tname = Me\n\temail = me@home.example\n[remote \"origin\"]\n\turl = ../evil\n";
 
     /// The submodules of a repository.
-    const MODULES: &str = "[submodule \"a\"]\n\tpath = a\n\turl = ../a\n[submodule \"b\"]\n\turl = https://example.org/b\n";
+    const MODULES: &str = "[submodule \"a\"]\n\tpath = a\n\turl = ../a\n[submodule \"b\"]\n\turl = https://example.org/b\n[submodule \"known\"]\n\turl = ../evil\n";
 
     #[test]
     fn settings_of_a_clone_are_harmless() {

@@ -96,6 +96,38 @@ pub(super) fn trials() -> Vec<Trial> {
                 assert!(!place.exists("src/.git/HEAD") && !place.exists("src/in/.git/HEAD"));
             },
         ),
+        trials_of(
+            "the_settings_of_a_submodule_that_git_adds_remain",
+            |layers| {
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                let place = Place::new(layers, &[("file", "")]);
+                place.repository("source");
+                place.git(".", "init -q");
+                let add =
+                    "git -c protocol.file.allow=always submodule --quiet add \"$PWD/source\" lib";
+                let grant = [&ALL[..], &[OF_GIT]].concat();
+                let (result, questions) = place.sh(&grant, add, None);
+                assert_eq!((questions, place.aside()), (vec![], vec![]), "{result}");
+                assert!(
+                    place
+                        .workspace
+                        .read(".git/config")
+                        .contains("submodule \"lib\"")
+                );
+                assert!(place.exists("lib/.git"));
+            },
+        ),
+        trials_of("files_of_dependencies_keep_their_names", |layers| {
+            let place = Place::new(layers, &[("store", "{}")]);
+            let folder = place.workspace.path().join("node_modules/x/.vscode");
+            fs::create_dir_all(&folder).unwrap();
+            if !is_landlock_alone(layers) {
+                place.sh(&ALL, "ln store node_modules/x/.vscode/a", None);
+                assert_eq!(fs::metadata(folder.join("a")).unwrap().nlink(), 2);
+            }
+        }),
         trials_of("a_second_name_that_was_there_stays", |layers| {
             let place = Place::new(layers, &[(".vscode/tasks.json", "{}")]);
             let path = |name: &str| place.workspace.path().join(name);
