@@ -83,7 +83,7 @@ async fn a_request_that_is_longer_than_the_context_is_not_sent_again_whatever_th
     for format in ALL {
         let exchange = Exchange::new(format, true).await;
         for status in [400, 413, 422, 500] {
-            let refusal = reply(status, &json!({"detail": words}));
+            let refusal = reply(status, json!({"detail": words}));
             let (requests, error) = exchange.requests(refusal).await;
             let kind = error.and_then(|error| error.kind());
             assert_eq!(
