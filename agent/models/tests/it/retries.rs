@@ -82,8 +82,14 @@ async fn a_request_that_is_longer_than_the_context_is_not_sent_again_whatever_th
     let words = "The decoder prompt (length 9000) is longer than the maximum model length of 8192.";
     for format in ALL {
         let exchange = Exchange::new(format, true).await;
-        for status in [400, 413, 422, 500] {
-            let refusal = reply(status, json!({"detail": words}));
+        for (status, place) in [
+            (200, "msg"),
+            (400, "detail"),
+            (413, "detail"),
+            (422, "detail"),
+            (500, "detail"),
+        ] {
+            let refusal = reply(status, json!({place: words}));
             let (requests, error) = exchange.requests(refusal).await;
             let kind = error.and_then(|error| error.kind());
             assert_eq!(
