@@ -78,6 +78,30 @@ async fn a_used_up_quota_is_never_retried() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_longer_than_the_context_is_not_sent_again_whatever_the_status() {
+    let words = "The decoder prompt (length 9000) is longer than the maximum model length of 8192.";
+    for format in ALL {
+        let exchange = Exchange::new(format, true).await;
+        for (status, place) in [
+            (200, "msg"),
+            (400, "detail"),
+            (413, "detail"),
+            (422, "detail"),
+            (500, "detail"),
+        ] {
+            let refusal = reply(status, json!({place: words}));
+            let (requests, error) = exchange.requests(refusal).await;
+            let kind = error.and_then(|error| error.kind());
+            assert_eq!(
+                (requests, kind),
+                (1, Some(FailureKind::ContextLength)),
+                "{format} {status}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_rate_limit_is_retried() {
     for format in ALL {
         let exchange = Exchange::new(format, true).await;
