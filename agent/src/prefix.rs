@@ -12,7 +12,7 @@ use crate::{ProviderInfo, ToolSet, WireToolSet};
 
 /// The parts of a session's prompt prefix that changed since its last run. A service then reads the whole prompt anew instead of
 /// from its cache.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PrefixChange {
     /// The tools that the last run did not have, sorted by name.

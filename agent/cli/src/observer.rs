@@ -177,8 +177,8 @@ impl Observer {
             }
             OutputFormat::Json | OutputFormat::StreamJson => {
                 self.show_protected(agent, &own);
-                let line = StreamLine::from_event(event, self.console.time_since(state.started));
-                line.map_or(Ok(()), |line| self.console.document(&line))
+                let time = self.console.time_since(state.started);
+                self.console.document(&StreamLine::from_event(event, time))
             }
         };
         if let Err(error) = written {
