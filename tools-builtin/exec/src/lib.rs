@@ -16,9 +16,6 @@ mod consent;
 #[cfg(feature = "tools")]
 mod disk;
 mod enter;
-mod entered;
-#[cfg(feature = "tools")]
-mod environment;
 #[cfg(feature = "tools")]
 mod hidden;
 #[cfg(feature = "tools")]
@@ -53,8 +50,6 @@ mod settings;
 mod shell;
 pub mod supervise;
 #[cfg(feature = "tools")]
-mod teller;
-#[cfg(feature = "tools")]
 mod toolchain;
 pub mod walls;
 #[cfg(all(feature = "tools", target_os = "linux"))]
@@ -62,8 +57,6 @@ mod watch;
 #[cfg(all(feature = "tools", not(target_os = "linux")))]
 #[path = "watch/elsewhere.rs"]
 mod watch;
-#[cfg(feature = "tools")]
-mod word_list;
 
 #[cfg(feature = "tools")]
 use tools::{Catalog, RegisterError};

@@ -7,10 +7,10 @@ use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::counted::counted;
+use crate::diff::note;
 use crate::draft::Draft;
 use crate::error::FsError;
 use crate::new_script;
-use crate::note::note;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::whole_file::{self, Restyled};

@@ -1,6 +1,5 @@
 //! The files of git: its data, and the parts of a repository by which it runs nothing.
 
-mod own;
 mod settings;
 
 use std::fs::{self, Metadata};
@@ -8,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tools_fs::is_repository_data;
 
-use crate::word_list::has_word;
+use crate::command::has_word;
 use settings::{is_harmless as are_harmless_settings, redirects};
 
 /// The most entries of a new repository that are looked at. One with more counts.
@@ -149,8 +148,9 @@ fn is_harmless_file(
             let former = former.or((*last == "config.worktree").then_some(""));
             let is_module = above.first() == Some(&"modules");
             text(path).is_some_and(|text| {
-                let is_the_same_way =
-                    |(former, root): (&str, &Path)| !redirects(former, &text, &own::settings(root));
+                let is_the_same_way = |(former, root): (&str, &Path)| {
+                    !redirects(former, &text, &settings::settings(root))
+                };
                 are_harmless_settings(&text, former, is_module)
                     && former.zip(root).is_none_or(is_the_same_way)
             })

@@ -1,6 +1,10 @@
 //! Reads the settings of a repository strictly: all that is not known to be harmless counts.
 
-use crate::word_list::has_word;
+use std::env::var_os;
+use std::path::{Path, PathBuf};
+
+use super::text;
+use crate::command::has_word;
 
 /// The sections, each before the keys in it by which git runs nothing.
 const HARMLESS: &str = "core repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf sparsecheckout sparsecheckoutcone
@@ -173,6 +177,32 @@ fn name(section: &str) -> Option<String> {
     let sub = sub.strip_prefix('"')?.strip_suffix('"')?;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     (is_name && !sub.contains(['"', ']'])).then(|| name.to_ascii_lowercase())
+}
+
+/// Returns the text of the user's own settings, without included files, and without those that programs of the workspace may write.
+pub(super) fn settings(root: &Path) -> String {
+    let home = var_os("HOME").map(PathBuf::from);
+    let folder = var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| home.as_ref().map(|home| home.join(".config")));
+    let files = match var_os("GIT_CONFIG_GLOBAL") {
+        Some(file) => vec![PathBuf::from(file)],
+        None => {
+            let of_folder = folder.map(|folder| folder.join("git/config"));
+            of_folder
+                .into_iter()
+                .chain(home.map(|home| home.join(".gitconfig")))
+                .collect()
+        }
+    };
+    let files = files
+        .iter()
+        .filter_map(|file| file.canonicalize().ok())
+        .filter(|file| !file.starts_with(root));
+    files
+        .filter_map(|file| text(&file))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
