@@ -7,7 +7,6 @@ mod lock;
 mod lock_file;
 mod new;
 mod show;
-mod tokens;
 
 use host::{Command, Extension, inventory};
 use tools::source;

@@ -14,7 +14,6 @@
 //!
 //! [`Program`] sets the name, the version, default settings, services and providers.
 
-mod approval_option;
 mod approver;
 mod argument;
 mod budget;
@@ -28,7 +27,6 @@ mod console;
 mod dialogue;
 mod disclosure;
 mod error;
-mod exhausted;
 mod host_options;
 mod ineffective;
 mod instructions;
@@ -39,7 +37,6 @@ mod notice;
 mod observer;
 mod output;
 mod output_file;
-mod output_format;
 mod person;
 mod policy;
 mod program;
@@ -48,9 +45,7 @@ mod provider_choice;
 mod provider_options;
 mod quote;
 mod refusal;
-mod remote_tools;
 mod root;
-mod sentence;
 mod session;
 mod standard_input;
 mod start;

@@ -30,15 +30,15 @@ use crate::disclosure;
 use crate::error::Error;
 use crate::journal::{JournalOptions, Recording};
 use crate::notice;
-use crate::output_format::OutputFormat;
+use crate::output::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
-use crate::remote_tools;
 use crate::root::unused_models;
 use crate::system_text;
+use crate::tool_list;
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
@@ -156,7 +156,7 @@ impl SessionOptions {
         let models = self.models(&settings, &choice, provider.clone());
         let selection = settings.selection()?;
         let root = self.agent.host.servers_root().filter(|_| !is_shared);
-        let servers = remote_tools::attach(
+        let servers = tool_list::attach(
             root,
             &settings,
             &selection,
@@ -165,21 +165,13 @@ impl SessionOptions {
         )
         .await;
         let settings = self.agent.host.with_reads(settings);
-        let tools = self.tools(&settings, models, token, &console)?;
-        let tools = match budget::shared(&settings, &tools.context)? {
-            Some(budget) => SessionTools {
-                context: tools.context.with_service(budget),
-                ..tools
-            },
-            None => tools,
-        };
-        let tools = match has_asker {
-            true => SessionTools {
-                texts: tools.texts.offered(&console).await,
-                ..tools
-            },
-            false => tools,
-        };
+        let mut tools = self.tools(&settings, models, token, &console)?;
+        if let Some(budget) = budget::shared(&settings, &tools.context)? {
+            tools.context = tools.context.with_service(budget);
+        }
+        if has_asker {
+            tools.texts = tools.texts.offered(&console).await;
+        }
         note_session(&self.agent.host.root.workspace()?);
         // All options are valid, so a mistake among them leaves no recorded session behind.
         let recording = match resumed {
@@ -194,34 +186,21 @@ impl SessionOptions {
                     .await?
             }
         };
-        let tools = match &recording {
-            Some(recording) => SessionTools {
-                context: recording.context(tools.context),
-                ..tools
-            },
-            None => tools,
-        };
-        let tools = SessionTools {
-            context: servers.with_reasons(tools.context),
-            ..tools
-        };
-        recording
-            .iter()
-            .for_each(|recording| recording.keep_tasks(&tools.context, &*servers));
-        let resumed = match &recording {
-            Some(recording) => recording.stored_run(&tools.context).await?,
-            None => None,
-        };
+        if let Some(recording) = &recording {
+            tools.context = recording.context(tools.context);
+        }
+        tools.context = servers.with_reasons(tools.context);
+        let mut resumed = None;
+        if let Some(recording) = &recording {
+            recording.keep_tasks(&tools.context, &*servers);
+            resumed = recording.stored_run(&tools.context).await?;
+        }
         let is_waiting = resumed
             .as_ref()
             .is_some_and(|run| !run.waiting_requests().is_empty());
-        let tools = match consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
-            Some(consent) => SessionTools {
-                context: consent.enter(tools.context),
-                ..tools
-            },
-            None => tools,
-        };
+        if let Some(consent) = consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
+            tools.context = consent.enter(tools.context);
+        }
         let traces = if is_shared {
             Vec::new()
         } else {
@@ -269,7 +248,7 @@ impl SessionOptions {
         let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
         let selection = settings.selection()?;
-        let _servers = remote_tools::attach(
+        let _servers = tool_list::attach(
             self.agent.host.servers_root(),
             &settings,
             &selection,

@@ -6,7 +6,6 @@ mod format;
 mod service;
 pub mod settings;
 mod speak;
-mod wav;
 
 use tools::linked::{self, LookupError};
 use tools::{Catalog, RegisterError};

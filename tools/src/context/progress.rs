@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::ProtectedFile;
 use crate::ToolContext;
-use crate::text_ends::head;
+use crate::visible::head;
 
 /// The progress of a call, as reported by its tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
