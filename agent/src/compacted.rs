@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
 /// The parts of a conversation that later requests leave out, to fit into the model's context. The conversation itself, and with it the
 /// journal, keeps them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +58,8 @@ pub enum SummaryProblem {
 }
 
 /// The reason for a compaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CompactionCause {
     /// The next request would nearly fill the context.
@@ -72,4 +76,25 @@ pub struct RequestSize {
     pub bytes: u64,
     /// The tokens: an estimate from the bytes and the tokens that the service reported for the last request.
     pub tokens: u64,
+}
+
+impl Serialize for Compacted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("cause", &self.cause)?;
+        fields.serialize_entry("replaced", &self.replaced)?;
+        for (name, messages) in [("summarised", &self.summarised), ("dropped", &self.dropped)] {
+            if let Some(Range { start, end }) = messages {
+                fields.serialize_entry(name, &[start, end])?;
+            }
+        }
+        if let Some(problem) = &self.summary_problem {
+            fields.serialize_entry("summary_problem", &problem.to_string())?;
+        }
+        fields.serialize_entry("bytes_before", &self.before.bytes)?;
+        fields.serialize_entry("bytes_after", &self.after.bytes)?;
+        fields.serialize_entry("tokens_before", &self.before.tokens)?;
+        fields.serialize_entry("tokens_after", &self.after.tokens)?;
+        fields.end()
+    }
 }

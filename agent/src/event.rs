@@ -1,10 +1,11 @@
 //! [`Event`]: the progress of a run, sent to an [`EventSink`].
 
+use serde::Serialize;
 use tools::{ErrorCode, Json, Progress, ProtectedFile, Target, ToolName, ToolResult};
 
 use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
 
-/// A step in the progress of a run.
+/// A step in the progress of a run. Serialised, it has its name as `type`.
 ///
 /// Only this order is guaranteed:
 /// - `Started` comes first, then `PrefixChanged`, each at most once.
@@ -23,7 +24,8 @@ use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Su
 /// - `TaskEnded` is sent once for each task, at any time between the first events and `Done`. It does not precede the `CallStarted` of the
 ///   call that started the task. If the task ends between two runs, or with the last call of a run, the next run sends it.
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped sends no further events.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// A run with a [correlation id](crate::RunOptions::correlation_id) begins.
@@ -72,6 +74,7 @@ pub enum Event {
         /// The tool that reports: the called tool, or a tool that it called in turn.
         name: String,
         /// The progress.
+        #[serde(flatten)]
         progress: Progress,
     },
     /// A program of a running call created or changed protected files: those that run or configure programs.
@@ -91,6 +94,7 @@ pub enum Event {
         /// The name of the called tool.
         name: String,
         /// The number of abandoned calls on this runtime, including this one.
+        #[serde(skip)]
         abandoned: usize,
     },
     /// A call has ended.
@@ -100,8 +104,10 @@ pub enum Event {
         /// The name of the called tool.
         name: String,
         /// The result, as the model receives it.
+        #[serde(flatten)]
         result: ToolResult,
         /// The error code; `None` if the call succeeded.
+        #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<ErrorCode>,
         /// The time since `CallStarted` without the waits for a person, in milliseconds.
         duration_ms: u64,

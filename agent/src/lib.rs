@@ -9,9 +9,7 @@ mod disclosure;
 pub mod driver;
 mod event;
 mod extract;
-mod fingerprint;
 mod found;
-mod guidance;
 mod inner_call;
 mod join;
 mod json_answer;
@@ -26,9 +24,7 @@ mod run;
 mod run_options;
 mod selection;
 mod session;
-mod session_events;
 mod skipped_tool;
-mod sub_agents;
 mod system;
 pub mod tool;
 mod tool_set;
@@ -36,6 +32,7 @@ mod trace;
 mod wire_options;
 mod wire_tool_set;
 
+pub use ::{tools, tools_search};
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 pub use budget::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Exhausted, OpenedWindow,
@@ -49,7 +46,6 @@ pub use disclosure::{
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use extract::{ExtractError, extract, extract_resumed};
-pub use guidance::tool_guidance;
 pub use models::{ModelChoice, Models, with_session_model};
 pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{Plan, PlanItem, PlanStatus};
@@ -62,15 +58,12 @@ pub use provider::{
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
-pub use run_options::RunOptions;
+pub use run_options::{RunOptions, SubAgents};
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;
 pub use skipped_tool::{SkipReason, SkippedTool};
-pub use sub_agents::SubAgents;
-pub use system::SystemText;
+pub use system::{SystemText, tool_guidance};
 pub use tool_set::ToolSet;
-pub use tools;
 pub use tools::context::WorkspaceDomain;
-pub use tools_search;
 pub use wire_options::WireOptions;
 pub use wire_tool_set::WireToolSet;

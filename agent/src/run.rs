@@ -1,33 +1,30 @@
 //! [`Run`]: the loop from a prompt to an answer, as a state machine.
 
-mod answer;
 mod approval;
 mod checkpoint;
 mod compaction;
 mod conversation;
 mod ending;
-mod error;
-mod note;
 mod outcome;
 mod past_results;
 mod pending_call;
-mod stored_run;
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tools::context::UrlCount;
 use tools::protocol::{Message, Part, Role};
 use tools::{ErrorCode, ToolCall, ToolError, ToolResult};
 
 use self::conversation::Conversation;
-use self::stored_run::StoredRun;
 use crate::consent::ApprovalKey;
 use crate::prefix::Prefix;
 use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
 
-pub(crate) use self::answer::AnswerCheck;
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
-pub use self::error::RunError;
-pub use self::outcome::{Outcome, Summary};
+pub(crate) use self::ending::AnswerCheck;
+pub use self::outcome::{Outcome, RunError, Summary};
 pub(crate) use self::past_results::{PastResults, is_media, text_of};
 pub use self::pending_call::PendingCall;
 
@@ -69,30 +66,50 @@ const CUT_OFF: &str =
 /// # Ok::<(), agent::RunError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "StoredRun")]
+#[serde(remote = "Self")]
 pub struct Run {
     messages: Conversation,
-    #[serde(skip_serializing_if = "Compaction::is_unused")]
+    #[serde(default, skip_serializing_if = "Compaction::is_unused")]
     compaction: Compaction,
+    #[serde(default)]
     earlier_turns: u64,
     steps: u32,
     calls: u32,
     failed_calls: u32,
     usage: Option<Usage>,
     /// The spending of the run and its children, as its budget counted it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     spent: Option<Spending>,
     /// The beginning of the requests.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     prefix: Option<Prefix>,
     /// The key of the requests for approvals, if approvals can wait.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     approval_key: Option<ApprovalKey>,
-    /// True if the session has read text from the open world.
+    /// True if the session has read text from the open world. A run of an earlier version may have read anything.
+    #[serde(default = "exposed")]
     exposed: bool,
     /// The URLs that the session has read without a question since then.
+    #[serde(default)]
     urls: UrlCount,
     state: RunPhase,
+}
+
+fn exposed() -> bool {
+    true
+}
+
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Run {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Self::deserialize(deserializer)?;
+        stored.validated().map_err(D::Error::custom)
+    }
 }
 
 /// The next action of a run.
@@ -131,6 +148,20 @@ struct CallSlot {
 }
 
 impl Run {
+    /// Advances a stored run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
+    fn validated(mut self) -> Result<Self, RunError> {
+        if let RunPhase::Calling { slots, .. } = &self.state {
+            let mut ids = BTreeSet::new();
+            if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
+                return Err(RunError::RepeatedId {
+                    id: slot.pending.call.id.clone(),
+                });
+            }
+            self.advance();
+        }
+        Ok(self)
+    }
+
     /// Creates a run that answers the last of these messages.
     pub fn new(messages: Vec<Message>) -> Self {
         Self {

@@ -1,19 +1,19 @@
 //! [`Session`]: a conversation and its tools.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tools::context::{Exposure, KnownTexts};
 use tools::protocol::{Message, Role};
-use tools::{Arguments, Entry, Execution, Host, Services, ToolContext};
+use tools::{Arguments, Entry, Execution, Host, IgnorePoison as _, Services, ToolContext};
 
 use crate::disclosure::{SessionDisclosure, is_of_search};
 use crate::models::with_session_model;
 use crate::plan::plan_of;
 use crate::prefix::Prefix;
 use crate::run::Compaction;
-use crate::session_events::SessionEvents;
-use crate::{Disclosure, Plan, Run, Selection, SystemText, ToolSet};
+use crate::{Disclosure, Event, EventSink, Plan, Run, Selection, SystemText, ToolSet};
 
 /// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].
 ///
@@ -262,4 +262,44 @@ fn tool_set(
         entries.into_iter().partition(|entry| is_of_search(entry));
     disclosure.set_catalog(&of_search);
     ToolSet::new(with_session_model(entries, services), selection, services)
+}
+
+/// Sends events of work that outlives a run to the run that its session has then. Clones share the run.
+#[derive(Clone, Default)]
+pub(crate) struct SessionEvents(Arc<Mutex<Option<Arc<dyn EventSink>>>>);
+
+impl SessionEvents {
+    /// Makes a run the receiver of the events.
+    pub(crate) fn attach(&self, run: Arc<dyn EventSink>) {
+        *self.lock() = Some(run);
+    }
+
+    /// Sends an event to the present run. Between two runs nothing receives it.
+    pub(crate) fn send(&self, event: Event) {
+        let present = self.lock().clone();
+        if let Some(run) = present {
+            run.send(event);
+        }
+    }
+
+    /// Removes a run, unless another one has taken its place.
+    pub(crate) fn detach(&self, run: &Arc<dyn EventSink>) {
+        let mut present = self.lock();
+        if present
+            .as_ref()
+            .is_some_and(|present| Arc::ptr_eq(present, run))
+        {
+            *present = None;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<dyn EventSink>>> {
+        self.0.lock().ignore_poison()
+    }
+}
+
+impl fmt::Debug for SessionEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionEvents").finish_non_exhaustive()
+    }
 }

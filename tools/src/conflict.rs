@@ -5,7 +5,7 @@ use std::fmt;
 use protocol::ToolName;
 use serde::Serialize;
 
-use crate::Source;
+use crate::{RegisterError, Source};
 
 /// A tool name that several linked crates submit.
 ///
@@ -27,4 +27,29 @@ impl fmt::Display for Conflict {
             Source::listed(&self.sources)
         )
     }
+}
+
+/// A tool in the catalog that cannot be used or has an invalid example.
+///
+/// [`problems`](crate::Catalog::problems) finds faults that registration does not report: link-time registration has no caller
+/// to return an error to, and no registration compiles schemas or validates examples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Problem {
+    /// The submitted name, which may be invalid.
+    pub name: String,
+    /// The place of the declaration.
+    pub source: Source,
+    /// The fault.
+    #[serde(serialize_with = "as_text")]
+    pub error: RegisterError,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {}: {}", self.name, self.source, self.error)
+    }
+}
+
+fn as_text<S: serde::Serializer>(error: &RegisterError, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(error)
 }

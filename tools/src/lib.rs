@@ -14,7 +14,6 @@ mod conflict;
 pub mod context;
 mod counted;
 mod default_argument;
-mod definition;
 mod entry;
 mod global;
 pub mod handler;
@@ -32,7 +31,6 @@ mod outside_text;
 mod plain_url;
 pub mod policy;
 mod preview;
-mod problem;
 pub mod question;
 mod register_error;
 mod resolve;
@@ -49,13 +47,10 @@ mod submission;
 mod subscription;
 mod sync;
 pub mod tasks;
-mod text_ends;
 mod timer;
 mod tool_error;
 pub mod trees;
 pub mod visible;
-mod visible_line;
-mod visible_text;
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -76,13 +71,12 @@ pub use arguments::Arguments;
 pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use concern::Concern;
-pub use conflict::Conflict;
+pub use conflict::{Conflict, Problem};
 pub use context::{
     Approval, Approver, Decision, Host, Person, Progress, ProgressSink, ProtectedFate,
     ProtectedFile, Services, ToolContext,
 };
 pub use counted::counted;
-pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
     conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit,
@@ -96,7 +90,6 @@ pub use outside_text::OutsideText;
 pub use plain_url::is_plain_url;
 pub use policy::Policy;
 pub use preview::{Basis, Preview};
-pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
     Access, Clause, Content, Digest, Effects, ErrorCode, Grant, Json, Limits, Target, Tool,
@@ -113,13 +106,11 @@ pub use schemars::JsonSchema;
 pub use secret::Secret;
 pub use shared::SharedCatalog;
 pub use source::Source;
-pub use submission::Submission;
+pub use submission::{DefinitionError, Submission};
 pub use subscription::Subscription;
 pub use sync::IgnorePoison;
 pub use tasks::{Task, Tasks};
-pub use text_ends::head;
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
-pub use visible_line::{quote_after_colon, visible_line};
-pub use visible_text::visible_text;
+pub use visible::{head, quote_after_colon, visible_line, visible_text};

@@ -4,9 +4,8 @@ use std::fmt;
 
 use protocol::{Digest, is_invisible};
 
-use crate::text_ends;
-use crate::visible_line::push_escaped;
-use crate::visible_text;
+use crate::visible::push_escaped;
+use crate::{visible, visible_text};
 
 /// The maximum length of the source in bytes, after which it is cut.
 const MAX_SOURCE_BYTES: usize = 512;
@@ -74,7 +73,7 @@ impl fmt::Display for OutsideText<'_> {
 /// Returns the source as a part of a line, without the characters of a boundary.
 fn source_line(source: &str) -> String {
     let mut line = String::new();
-    let kept = text_ends::head(source, MAX_SOURCE_BYTES);
+    let kept = visible::head(source, MAX_SOURCE_BYTES);
     for c in kept.chars() {
         if matches!(c, '<' | '>') || is_invisible(c) {
             push_escaped(&mut line, c)

@@ -35,6 +35,14 @@ impl Scope {
             inner,
         }))
     }
+
+    #[inline]
+    fn inner(&self) -> &dyn Resolve {
+        match self {
+            Self::Shared(scope) => &**scope,
+            Self::Static(scope) => *scope,
+        }
+    }
 }
 
 struct Intersection {
@@ -53,16 +61,6 @@ impl Resolve for Intersection {
             name,
             ToolErrorKind::NotFound { near: Vec::new() },
         ))
-    }
-}
-
-impl Scope {
-    #[inline]
-    fn inner(&self) -> &dyn Resolve {
-        match self {
-            Self::Shared(scope) => &**scope,
-            Self::Static(scope) => *scope,
-        }
     }
 }
 

@@ -97,6 +97,91 @@ fn replaced(
     out.into()
 }
 
+/// Returns the longest prefix of whole characters with at most `most` bytes.
+pub fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rfind(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
+}
+
+/// Returns the longest suffix of whole characters with at most `most` bytes.
+pub(crate) fn tail(text: &str, most: usize) -> &str {
+    let start =
+        (text.len() - most.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at));
+    &text[start.unwrap_or(text.len())..]
+}
+
+/// Returns a text as one line of at most `max_chars` characters and an ellipsis, for a name or a message from outside.
+///
+/// Runs of white space become one space. [Invisible](is_invisible) characters are escaped as `<U+202E>`.
+///
+/// ```
+/// assert_eq!(tools::visible_line(" Ber\u{202e}lin,\n Germany", 14), "Ber<U+202E>lin, Germa…");
+/// ```
+pub fn visible_line(text: &str, max_chars: usize) -> String {
+    let mut line = String::new();
+    let mut characters = text
+        .split_whitespace()
+        .flat_map(|word| [" ", word])
+        .flat_map(str::chars)
+        .skip(1);
+    for c in characters.by_ref().take(max_chars) {
+        if is_invisible(c) {
+            push_escaped(&mut line, c)
+        } else {
+            line.push(c)
+        }
+    }
+    if characters.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// Returns a message from outside in quotes after a colon, or nothing for an empty one.
+pub fn quote_after_colon(message: &str) -> String {
+    if message.is_empty() {
+        return String::new();
+    }
+    format!(": {message:?}")
+}
+
+/// Appends a character as `<U+202E>`.
+pub(crate) fn push_escaped(out: &mut String, c: char) {
+    *out += &format!("<U+{:04X}>", u32::from(c));
+}
+
+/// Returns a text from outside with visible characters, line breaks and tabs only, for a person or a model.
+///
+/// [Invisible](is_invisible) characters are escaped as `<U+202E>`. A carriage return becomes a line break, and a space of another kind
+/// than the ASCII space becomes one.
+///
+/// ```
+/// assert_eq!(tools::visible_text("Ber\u{202e}lin,\r\n\u{a0}Germany"), "Ber<U+202E>lin,\n Germany");
+/// ```
+pub fn visible_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '\r' => {
+                characters.next_if_eq(&'\n');
+                out.push('\n');
+            }
+            '\n' | '\t' => out.push(c),
+            _ if is_invisible(c)
+                && c.is_whitespace()
+                && !c.is_control()
+                && !matches!(c, '\u{2028}' | '\u{2029}') =>
+            {
+                out.push(' ');
+            }
+            _ if is_invisible(c) => push_escaped(&mut out, c),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +253,62 @@ mod tests {
             serde_json::from_str::<serde_json::Value>(&text).unwrap(),
             value
         );
+    }
+}
+
+#[cfg(test)]
+mod visible_line_tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_one_space_and_invisible_characters_are_escaped() {
+        for (text, expected) in [
+            ("Ber\u{202e}lin\n", "Ber<U+202E>lin"),
+            (" a\r\n\tb\u{a0}\u{202f}c ", "a b c"),
+            ("Île-de-France 北京", "Île-de-France 北京"),
+            ("a\u{200b}\u{1b}[m", "a<U+200B><U+001B>[m"),
+            (" \n", ""),
+        ] {
+            assert_eq!(visible_line(text, 200), expected);
+        }
+        for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
+            assert!(
+                !visible_line(&format!("a{c}b"), 10).contains(is_invisible),
+                "{c:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        assert_eq!(visible_line(&"é".repeat(300), 200), "é".repeat(200) + "…");
+        assert_eq!(visible_line(&"é".repeat(200), 200), "é".repeat(200));
+        assert_eq!(visible_line("a", 0), "…");
+    }
+}
+
+#[cfg(test)]
+mod visible_text_tests {
+    use super::*;
+
+    #[test]
+    fn an_invisible_character_is_visible_and_a_space_is_a_space() {
+        assert_eq!(
+            visible_text("a\u{202e}b\u{e0041}\u{2028}\u{85}\x1b[m"),
+            "a<U+202E>b<U+E0041><U+2028><U+0085><U+001B>[m"
+        );
+        assert_eq!(visible_text("a\u{a0}b\u{3000}c\u{2009}d e"), "a b c d e");
+        assert_eq!(visible_text("a\r\nb\rc\r\r\nd\n\te"), "a\nb\nc\n\nd\n\te");
+    }
+
+    #[test]
+    fn every_invisible_character_is_replaced() {
+        for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
+            let text = visible_text(&format!("a{c}b"));
+            assert!(
+                !text.contains(|c| is_invisible(c) && !matches!(c, '\n' | '\t')),
+                "{c:?}"
+            );
+        }
     }
 }

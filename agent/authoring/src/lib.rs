@@ -8,4 +8,3 @@ mod lock;
 mod lock_file;
 mod new;
 mod show;
-mod tokens;

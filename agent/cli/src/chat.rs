@@ -2,10 +2,7 @@
 
 mod command;
 mod editor;
-pub(crate) mod history;
 mod input;
-mod line;
-mod line_reader;
 mod page;
 
 use agent::consent::rules_from_grant;
@@ -15,7 +12,7 @@ use tools::{CancellationToken, Clause, Grant};
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
 pub(crate) use self::input::Input;
-use self::line::Line;
+use self::input::Line;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;

@@ -14,7 +14,7 @@ use crate::host_options::HostOptions;
 use crate::journal::JournalOptions;
 use crate::provider_choice::ProviderChoice;
 use crate::session::note_session;
-use crate::{notice, policy, refusal, remote_tools};
+use crate::{notice, policy, refusal, tool_list};
 
 /// The options of a command that serves clients.
 #[derive(Args, Debug)]
@@ -69,7 +69,7 @@ impl ClientOptions {
         let selection = settings.selection()?;
         let (root, later) = (self.host.servers_root(), FirstList::Later);
         let servers =
-            remote_tools::attach(root, &settings, &selection, later, request.cancellation).await;
+            tool_list::attach(root, &settings, &selection, later, request.cancellation).await;
         notice::warn_unmatched(&selection, &tools::list());
         let select = settings.program().select.iter();
         let (rules, how_to_permit) = (settings.rules().collect::<Vec<_>>(), request.how_to_permit);

@@ -1,6 +1,5 @@
 //! The settings of `toolcrib.toml`, the environment and the command line. `keys.rs` declares each key.
 
-mod disclosure_mode;
 mod environment;
 mod flags;
 mod help;
@@ -17,16 +16,14 @@ use clap::Args;
 use host::settings::{self, AccessKeys};
 use host::trust::Content;
 
-pub(crate) use disclosure_mode::DisclosureMode;
+pub(crate) use self::parser::DisclosureMode;
 pub(crate) use flags::{KeyFlags, QuestionFlag, SelectFlag, SessionFlags, ToolFlags};
 pub(crate) use help::help;
 pub(crate) use host::settings::{
     Document, ENVIRONMENT, FileState, KeyAbout, Origin, Setting, Settings, SettingsError,
     SettingsFile, Values, rules,
 };
-pub(crate) use keys::ProgramKeys;
-pub(crate) use keys::disclosure::DisclosureKeys;
-pub(crate) use keys::requests::RequestKeys;
+pub(crate) use keys::{DisclosureKeys, ProgramKeys, RequestKeys};
 
 use crate::{notice, trust};
 

@@ -2,20 +2,22 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
-use host::CommandError;
+use agent::{
+    ArgumentError, BudgetScope, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated,
+    Resource,
+};
+use host::folders::InvalidRoot;
+use host::trust::RecordError;
+use host::{CommandError, duration};
 use tools::linked::{LookupError, NotLinked};
-use tools::{ErrorCode, ToolError};
+use tools::{ErrorCode, ToolError, counted};
 
 use crate::config::SettingsError;
-use crate::exhausted;
 use crate::exit::Exit;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
-use host::folders::InvalidRoot;
-use host::trust::RecordError;
-use tools::counted;
 
 /// The failure of a command. Each variant maps to an [`Exit`].
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +71,7 @@ pub(crate) enum Error {
     Unusable(u64),
     #[error("the run failed: {0}")]
     Run(String),
-    #[error("{}", exhausted::message(.0))]
+    #[error("{}", message(.0))]
     Budget(Exhausted),
     #[error(
         "no answer: the model made the same call of {} {} times with the same result; change the prompt, or raise limits.repeat_end",
@@ -208,5 +210,43 @@ fn provider_exit(error: &ProviderError) -> Exit {
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         Self::new(error.exit(), error)
+    }
+}
+
+/// Says that a run ended at a limit, and how to raise it.
+fn message(exhausted: &Exhausted) -> String {
+    let Exhausted {
+        resource,
+        limit,
+        scope,
+    } = exhausted;
+    let key = match resource {
+        Resource::Steps => "max_steps",
+        Resource::Calls => "max_calls",
+        Resource::Tokens => "max_tokens",
+        _ => "max_cost",
+    };
+    if let BudgetScope::Window(name) = scope {
+        let table = if name == "day" { "daily" } else { "monthly" };
+        return format!("no answer: {exhausted}; wait for the next {name}, or raise {table}.{key}");
+    }
+    match resource {
+        Resource::Steps => format!(
+            "no answer after {}; allow more steps with --max-steps",
+            counted(*limit, "step")
+        ),
+        Resource::Calls => format!(
+            "no answer after {}; allow more calls with --max-calls",
+            counted(*limit, "call")
+        ),
+        Resource::Tokens => format!(
+            "no answer after {}; allow more with --max-tokens",
+            counted(*limit, "token")
+        ),
+        Resource::Time => {
+            let time = duration::shown(Duration::from_millis(*limit));
+            format!("no answer after {time}; allow more time with --deadline")
+        }
+        _ => format!("no answer: {exhausted}; raise limits.{key}"),
     }
 }

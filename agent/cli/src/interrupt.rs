@@ -20,7 +20,6 @@ static TERMINATION: Mutex<Option<CancellationToken>> = Mutex::new(None);
 pub(crate) async fn until_end(
     work: impl Future<Output = Result<Exit, Error>>,
 ) -> Result<Exit, Error> {
-    #[cfg(unix)]
     listen_to_system().map_err(Error::Runtime)?;
     let ended = END.run_until_cancelled(work).await;
     ended.unwrap_or(Err(Error::Cancelled))
@@ -36,7 +35,6 @@ fn end() {
 }
 
 /// Ends the program when the system asks for it or the terminal is closed, unless the person started it so that it goes on then.
-#[cfg(unix)]
 fn listen_to_system() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
 
@@ -62,7 +60,6 @@ fn listen_to_system() -> std::io::Result<()> {
 }
 
 /// Returns true if the process ignores `SIGHUP`, as `nohup` asks for, or if that is not known.
-#[cfg(unix)]
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -164,12 +161,6 @@ impl Drop for AttachedToken<'_> {
     }
 }
 
-#[cfg(unix)]
 fn listen() -> std::io::Result<tokio::signal::unix::Signal> {
     tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
-}
-
-#[cfg(windows)]
-fn listen() -> std::io::Result<tokio::signal::windows::CtrlC> {
-    tokio::signal::windows::ctrl_c()
 }

@@ -1,7 +1,6 @@
 //! The options for journals.
 
 mod recording;
-mod resume_error;
 
 use std::path::PathBuf;
 

@@ -14,7 +14,6 @@
 //!
 //! [`Program`] sets the name, the version, default settings, services and providers.
 
-mod approval_option;
 mod argument;
 mod budget;
 #[cfg(test)]
@@ -27,7 +26,6 @@ mod console;
 mod dialogue;
 mod disclosure;
 mod error;
-mod exhausted;
 mod extension;
 mod host_options;
 mod ineffective;
@@ -39,7 +37,6 @@ mod notice;
 mod observer;
 mod output;
 mod output_file;
-mod output_format;
 mod person;
 mod policy;
 mod program;
@@ -48,9 +45,7 @@ mod provider_choice;
 mod provider_options;
 mod quote;
 mod refusal;
-mod remote_tools;
 mod root;
-mod sentence;
 mod session;
 mod standard_input;
 mod start;

@@ -2,7 +2,6 @@
 
 mod event_line;
 mod run_state;
-mod sub_agent;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -25,7 +24,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{ALERT, FAINT, STRONG, styled};
 use crate::output;
-use crate::output_format::OutputFormat;
+use crate::output::OutputFormat;
 use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
 use crate::visible::visible;
@@ -164,7 +163,7 @@ impl Observer {
     /// Shows one event.
     pub(crate) fn event(&self, event: &Event) {
         let mut state = self.state();
-        let (agent, own) = sub_agent::unwrapped(event);
+        let (agent, own) = event_line::unwrapped(event);
         let ended = state.record(agent, &own);
         if state.output.is_some() {
             return;
@@ -177,8 +176,8 @@ impl Observer {
             }
             OutputFormat::Json | OutputFormat::StreamJson => {
                 self.show_protected(agent, &own);
-                let line = StreamLine::from_event(event, self.console.time_since(state.started));
-                line.map_or(Ok(()), |line| self.console.document(&line))
+                let time = self.console.time_since(state.started);
+                self.console.document(&StreamLine::from_event(event, time))
             }
         };
         if let Err(error) = written {
@@ -189,7 +188,7 @@ impl Observer {
 
     /// Collects a failure, and shows nothing but protected files.
     pub(crate) fn record(&self, event: &Event) {
-        let (agent, own) = sub_agent::unwrapped(event);
+        let (agent, own) = event_line::unwrapped(event);
         self.state().record(agent, &own);
         self.show_protected(agent, &own);
     }

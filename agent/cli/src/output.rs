@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tools::protocol::ResourceContents;
 use tools::{Content, ToolResult};
@@ -182,4 +183,24 @@ fn write(parts: &[&str]) -> Result<(), Error> {
         .iter()
         .try_for_each(|part| out.write_all(part.as_bytes()));
     written.and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// The option of commands that run a session.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct OutputOption {
+    /// The form of standard output
+    #[arg(long = "output", value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: OutputFormat,
+}
+
+/// The form of a run's standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The answer; calls, progress and a summary go to standard error
+    #[default]
+    Text,
+    /// The outcome as one JSON document, at the end
+    Json,
+    /// Session, events and outcome as JSON, one document per line
+    StreamJson,
 }

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::notice;
 use crate::observer::{CallFailure, CallFailures, Observer};
 use crate::output;
-use crate::output_format::OutputFormat;
+use crate::output::OutputFormat;
 use crate::policy;
 use crate::program;
 use crate::provider_choice::DIRECT;

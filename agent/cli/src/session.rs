@@ -31,15 +31,15 @@ use crate::disclosure;
 use crate::error::Error;
 use crate::journal::{JournalOptions, Recording};
 use crate::notice;
-use crate::output_format::OutputFormat;
+use crate::output::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
-use crate::remote_tools;
 use crate::root::unused_models;
 use crate::system_text;
+use crate::tool_list;
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
@@ -251,7 +251,7 @@ impl SessionOptions {
     ) -> Result<Box<dyn AttachedTools>, Error> {
         let root = self.agent.host.servers_root().filter(|_| !self.is_shared());
         let (selection, first) = (settings.selection()?, FirstList::Offered);
-        Ok(remote_tools::attach(root, settings, &selection, first, token).await)
+        Ok(tool_list::attach(root, settings, &selection, first, token).await)
     }
 
     /// Begins to record the session, unless it is resumed. Returns `None` if it is not recorded.

@@ -1,10 +1,17 @@
 //! The tools as a list for people.
 
-use anstyle::Style;
-use tools::Entry;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use agent::Selection;
+use anstyle::Style;
+use host::{AttachRequest, AttachedTools, FirstList, NoServers};
+use tools::{CancellationToken, Entry};
+
+use crate::config::Settings;
+use crate::error::Error;
 use crate::notice::{FAINT, STRONG};
-use crate::sentence;
+use crate::root::RootOption;
 use crate::table::Table;
 use crate::visible::visible;
 
@@ -18,10 +25,7 @@ pub(crate) fn page<'a>(
     for entry in entries {
         let tool = entry.tool();
         let cell = |text: &str| visible(text).into_owned();
-        table.push([
-            tool.name.to_string(),
-            cell(&sentence::first(&tool.description)),
-        ]);
+        table.push([tool.name.to_string(), cell(&first(&tool.description))]);
         if is_long {
             let details = [
                 cell(&tool.effects.to_string()),
@@ -33,4 +37,71 @@ pub(crate) fn page<'a>(
         }
     }
     table.wrapped(width)
+}
+
+/// Returns the text up to the first full stop before a space, or up to the first empty line, on one line.
+fn first(description: &str) -> String {
+    let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
+    let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.find(". ") {
+        Some(end) => line[..=end].to_owned(),
+        None => line,
+    }
+}
+
+/// Offers the tools of the servers of a root that the selection may match. Without a root there are none. A wait for first lists ends if
+/// the token is cancelled.
+///
+/// Approvals of other processes take effect until the servers are dropped.
+pub(crate) async fn attach(
+    root: Option<PathBuf>,
+    settings: &Settings,
+    selection: &Selection,
+    first: FirstList,
+    cancellation: &CancellationToken,
+) -> Box<dyn AttachedTools> {
+    let Some(root) = root else {
+        return Box::new(NoServers);
+    };
+    let (selection, of_host) = (selection.clone(), settings.clone());
+    let option = RootOption::at(&root);
+    let request = AttachRequest {
+        settings,
+        context: Arc::new(move || Ok(option.host(true, &of_host)?)),
+        may_match: Arc::new(move |name: &str| selection.may_match(name)),
+        first,
+        cancellation,
+    };
+    host::remote_tools().attach(&root, request).await
+}
+
+/// Attaches the servers of a tool with this name, if it is one of servers.
+pub(crate) async fn attach_for(
+    name: &str,
+    root: Option<PathBuf>,
+    settings: impl FnOnce() -> Result<Settings, Error>,
+) -> Result<Box<dyn AttachedTools>, Error> {
+    let Some(glob) = host::remote_tools().glob_for(name) else {
+        return Ok(Box::new(NoServers));
+    };
+    let (selection, token) = (Selection::parse([glob])?, CancellationToken::new());
+    Ok(attach(root, &settings()?, &selection, FirstList::Needed, &token).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_ends_at_a_full_stop_or_paragraph() {
+        assert_eq!(
+            first("Reads a file.\nMore of it. And more."),
+            "Reads a file."
+        );
+        assert_eq!(
+            first("Reads v1.2 files\nof text\n\nMore."),
+            "Reads v1.2 files of text"
+        );
+        assert_eq!(first(""), "");
+    }
 }

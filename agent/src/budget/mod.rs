@@ -1,15 +1,15 @@
 //! [`Budget`]: bounds what a run and its children may use together.
 
 mod exhausted;
-mod limits;
-mod spending;
 mod time;
-mod window;
 
+use std::error::Error;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tools::IgnorePoison as _;
 use tools::call::PersonClock;
@@ -17,9 +17,6 @@ use tools::call::PersonClock;
 use crate::provider::Cost;
 
 pub use self::exhausted::{BudgetError, BudgetScope, Exhausted, Resource};
-pub use self::limits::BudgetLimits;
-pub use self::spending::Spending;
-pub use self::window::{BudgetWindow, OpenedWindow, SharedWindow, WindowFuture};
 
 /// The resources that a run and all its children may use together: steps, calls, tokens, money and time.
 ///
@@ -51,7 +48,8 @@ pub struct Budget(Arc<Node>);
 
 struct Node {
     limits: BudgetLimits,
-    spent: Counters,
+    /// Changed only under the lock of the tree.
+    spent: Mutex<Spending>,
     started: Instant,
     /// Measures the questions of its runs, those of its descendants included. Its time stands still meanwhile.
     person_clock: Arc<PersonClock>,
@@ -61,15 +59,6 @@ struct Node {
     /// Locked while a charge is checked and counted in the whole chain. One lock for the tree, so that a charge that a budget refuses
     /// leaves no trace. A charge that the window refuses is counted until then.
     tree: Arc<Mutex<()>>,
-}
-
-/// The counters of a node. Written only under the lock of the tree.
-#[derive(Default)]
-struct Counters {
-    steps: AtomicU64,
-    calls: AtomicU64,
-    tokens: AtomicU64,
-    cost: AtomicU64,
 }
 
 impl Budget {
@@ -91,11 +80,10 @@ impl Budget {
 
     /// Creates a child that has used these amounts before. They count for the child alone.
     pub(crate) fn child_with_spent(&self, limits: BudgetLimits, spent: Spending) -> Self {
-        let spent = Counters::from(spent);
         let person_clock = Arc::new(PersonClock::default().with_outer(self.person_clock().clone()));
         Self(Arc::new(Node {
             limits,
-            spent,
+            spent: Mutex::new(spent),
             started: Instant::now(),
             person_clock,
             parent: Some(self.clone()),
@@ -107,7 +95,7 @@ impl Budget {
     fn root(limits: BudgetLimits, window: Option<Arc<dyn BudgetWindow>>) -> Self {
         Self(Arc::new(Node {
             limits,
-            spent: Counters::default(),
+            spent: Mutex::default(),
             started: Instant::now(),
             person_clock: Arc::default(),
             parent: None,
@@ -123,7 +111,7 @@ impl Budget {
 
     /// Returns the amounts that this budget and all its descendants have used.
     pub fn spent(&self) -> Spending {
-        self.0.spent.load()
+        *self.0.spent.lock().ignore_poison()
     }
 
     /// Takes steps or calls from this budget and all its ancestors: all of them, or none if any limit would be exceeded.
@@ -139,7 +127,7 @@ impl Budget {
         if let Some(window) = self.window()
             && let Err(error) = window.charge(spending).await
         {
-            self.count(|spent| spent.subtract(spending));
+            self.change_spent(self.lock(), |spent| spent.saturating_sub(spending));
             return Err(error);
         }
         Ok(())
@@ -150,7 +138,7 @@ impl Budget {
     /// # Errors
     /// Returns [`BudgetError::Window`] if the counters of the window cannot be written.
     pub async fn record(&self, spending: Spending) -> Result<(), BudgetError> {
-        self.count(|spent| spent.add(spending));
+        self.change_spent(self.lock(), |spent| spent.saturating_add(spending));
         match self.window() {
             Some(window) => window.record(spending).await,
             None => Ok(()),
@@ -166,22 +154,26 @@ impl Budget {
     }
 
     fn take(&self, spending: Spending) -> Result<(), Exhausted> {
-        let _tree = self.lock();
+        let tree = self.lock();
         if let Some((end, exhausted)) = self.deadline()
             && Instant::now() >= end
         {
             return Err(exhausted);
         }
-        self.chain()
-            .try_for_each(|(node, scope)| node.limits.check(node.spent.load(), spending, scope))?;
-        self.chain().for_each(|(node, _)| node.spent.add(spending));
+        self.chain().try_for_each(|(node, scope)| {
+            let spent = *node.spent.lock().ignore_poison();
+            node.limits.check(spent, spending, scope)
+        })?;
+        self.change_spent(tree, |spent| spent.saturating_add(spending));
         Ok(())
     }
 
-    /// Changes the counters of this budget and all its ancestors.
-    fn count(&self, change: impl Fn(&Counters)) {
-        let _tree = self.lock();
-        self.chain().for_each(|(node, _)| change(&node.spent));
+    /// Changes the amounts of this budget and all its ancestors, under the lock of the tree.
+    fn change_spent(&self, _tree: impl Drop, change: impl Fn(Spending) -> Spending) {
+        for (node, _) in self.chain() {
+            let mut spent = node.spent.lock().ignore_poison();
+            *spent = change(*spent);
+        }
     }
 
     fn lock(&self) -> impl Drop {
@@ -224,36 +216,148 @@ impl fmt::Debug for Budget {
     }
 }
 
-impl From<Spending> for Counters {
-    fn from(spending: Spending) -> Self {
-        let counters = Self::default();
-        counters.add(spending);
-        counters
-    }
+/// The future of a window's operation.
+pub type WindowFuture<'a> = Pin<Box<dyn Future<Output = Result<(), BudgetError>> + Send + 'a>>;
+
+/// Counters with limits that several sessions and processes share, such as those of a day.
+pub trait BudgetWindow: Send + Sync {
+    /// Counts steps or calls: all of them, or none if a limit would be exceeded.
+    ///
+    /// The future returns the errors of [`Budget::charge`](Budget::charge).
+    fn charge(&self, spending: Spending) -> WindowFuture<'_>;
+
+    /// Counts amounts that are already used. Never refuses them.
+    ///
+    /// The future returns the errors of [`Budget::record`](Budget::record).
+    fn record(&self, spending: Spending) -> WindowFuture<'_>;
 }
 
-impl Counters {
-    fn load(&self) -> Spending {
-        Spending {
-            steps: self.steps.load(Ordering::Relaxed),
-            calls: self.calls.load(Ordering::Relaxed),
-            tokens: self.tokens.load(Ordering::Relaxed),
-            cost: Cost::from_nanos(self.cost.load(Ordering::Relaxed)),
+/// The opened counters, or the reason that they cannot be opened.
+pub type OpenedWindow = Result<Arc<dyn BudgetWindow>, Box<dyn Error + Send + Sync>>;
+
+/// Opens the counters that all sessions of a user share, with limits for a day and for a month: a service of a program that keeps counts.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedWindow(pub fn(BudgetLimits, BudgetLimits) -> OpenedWindow);
+
+/// Amounts of the resources that runs use, except time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spending {
+    /// Requests to the provider. Each continuation of a turn that the service paused is one.
+    pub steps: u64,
+    /// Calls that the model makes.
+    pub calls: u64,
+    /// Tokens that the model reads and writes.
+    pub tokens: u64,
+    /// The price of the tokens.
+    pub cost: Cost,
+}
+
+impl Spending {
+    /// Returns an amount of steps.
+    pub fn steps(steps: u64) -> Self {
+        Self {
+            steps,
+            ..Self::default()
         }
     }
 
-    fn add(&self, spending: Spending) {
-        self.store(self.load().saturating_add(spending));
+    /// Returns an amount of calls.
+    pub fn calls(calls: u64) -> Self {
+        Self {
+            calls,
+            ..Self::default()
+        }
     }
 
-    fn subtract(&self, spending: Spending) {
-        self.store(self.load().saturating_sub(spending));
+    /// Returns an amount of tokens and their price.
+    pub fn tokens(tokens: u64, cost: Cost) -> Self {
+        Self {
+            tokens,
+            cost,
+            ..Self::default()
+        }
     }
 
-    fn store(&self, spending: Spending) {
-        self.steps.store(spending.steps, Ordering::Relaxed);
-        self.calls.store(spending.calls, Ordering::Relaxed);
-        self.tokens.store(spending.tokens, Ordering::Relaxed);
-        self.cost.store(spending.cost.nanos(), Ordering::Relaxed);
+    /// Returns the sum, at most `u64::MAX` of each resource.
+    #[must_use]
+    pub fn saturating_add(self, other: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_add(other.steps),
+            calls: self.calls.saturating_add(other.calls),
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost: Cost::from_nanos(self.cost.nanos().saturating_add(other.cost.nanos())),
+        }
+    }
+
+    /// Returns the difference, at least 0 of each resource.
+    pub(super) fn saturating_sub(self, other: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_sub(other.steps),
+            calls: self.calls.saturating_sub(other.calls),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cost: Cost::from_nanos(self.cost.nanos().saturating_sub(other.cost.nanos())),
+        }
+    }
+}
+
+/// The most of each resource that a budget allows. `None` means no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BudgetLimits {
+    /// The most requests to the provider.
+    pub steps: Option<u64>,
+    /// The most calls that the model makes.
+    pub calls: Option<u64>,
+    /// The tokens, read and written by all requests together, after which no turn begins. Cached ones count. Each request reads the whole
+    /// conversation again, and the last turn may exceed the limit.
+    pub tokens: Option<u64>,
+    /// The cost after which no turn begins.
+    pub cost: Option<Cost>,
+    /// The time from the creation of the budget, after which the run is stopped. It stands still while a call waits for an approval or
+    /// for the answer to a question. The deadline of the session's context does not.
+    pub time: Option<Duration>,
+}
+
+impl BudgetLimits {
+    /// Checks the counted resources. A limit that is reached refuses further steps, whichever resource it bounds.
+    ///
+    /// # Errors
+    /// Returns the first limit that would be exceeded.
+    pub fn check(
+        &self,
+        spent: Spending,
+        spending: Spending,
+        scope: BudgetScope,
+    ) -> Result<(), Exhausted> {
+        let resources = [
+            (Resource::Steps, self.steps, spent.steps, spending.steps),
+            (Resource::Calls, self.calls, spent.calls, spending.calls),
+            // The tokens of a step are not known before it.
+            (
+                Resource::Tokens,
+                self.tokens,
+                spent.tokens,
+                spending.tokens.max(spending.steps),
+            ),
+            (
+                Resource::Cost,
+                self.cost.map(Cost::nanos),
+                spent.cost.nanos(),
+                spending.cost.nanos().max(spending.steps),
+            ),
+        ];
+        for (resource, limit, spent, amount) in resources {
+            if let Some(limit) = limit
+                && amount > 0
+                && spent.saturating_add(amount) > limit
+            {
+                return Err(Exhausted {
+                    resource,
+                    limit,
+                    scope,
+                });
+            }
+        }
+        Ok(())
     }
 }

@@ -1,14 +1,16 @@
 //! [`ApprovalQuestion`]: the request to approve a call, and its text.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 
 use serde_json::Value;
 use tools::policy::{Reason, SensitivePath, Sensitivity};
 use tools::protocol::{ApprovalDefault, Normaliser, has_other_script};
+use tools::visible::visible;
 use tools::{Approval, Basis, Json, Preview, Target};
 
 use super::remembered::is_only_unnamed;
-use tools::visible::visible;
 
 /// The remark on a call whose content is not the one that was approved before.
 pub const CHANGED: &str = "asked again: its files are not those that you allowed before";
@@ -262,4 +264,31 @@ impl fmt::Display for ApprovalQuestion<'_> {
         }
         write!(f, "with {}", visible(&arguments.to_string()))
     }
+}
+
+/// The future of an [`Asker`]'s answer.
+pub type ApprovalAnswerFuture<'a> = Pin<Box<dyn Future<Output = ApprovalAnswer> + Send + 'a>>;
+
+/// Shows a question to a person and returns the answer. [`SessionConsent`](super::SessionConsent) asks one question at a time.
+pub trait Asker: Send + Sync {
+    /// Asks about one call. The future is dropped if the call ends before the answer, for example at the approval timeout.
+    fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a>;
+}
+
+/// A person's answer to a question about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApprovalAnswer {
+    /// Approves this call.
+    Once,
+    /// Approves this call and later calls of the tool on the same targets. Approves only this call if the approval
+    /// [may not last](ApprovalQuestion::may_last).
+    Session,
+    /// Approves this call and later calls of the tool, because the asker has written a rule of the user that permits them. Approves only
+    /// this call if the approval [may not be kept](ApprovalQuestion::may_be_kept).
+    Always,
+    /// Denies this call.
+    No {
+        /// The reason, for the model.
+        reason: String,
+    },
 }

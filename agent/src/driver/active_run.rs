@@ -10,7 +10,7 @@ use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError};
 use crate::disclosure::SessionDisclosure;
 use crate::run::PastResults;
-use crate::session_events::SessionEvents;
+use crate::session::SessionEvents;
 use crate::{
     BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet,
 };

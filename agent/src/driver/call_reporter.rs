@@ -114,9 +114,7 @@ impl CallReporter {
             });
         }
     }
-}
 
-impl CallReporter {
     /// Returns the name of the running tool, which may be nested in the call.
     fn name_tool(&self, cx: &ToolContext) -> String {
         cx.tool()

@@ -16,7 +16,6 @@ mod setup;
 mod summary;
 mod task_news;
 mod tasks;
-mod time_limit;
 mod turn;
 mod whole_turn;
 mod worker_gate;
@@ -32,8 +31,8 @@ use tracing::Instrument as _;
 
 use self::guarded_sink::GuardedSink;
 use self::rejected_reply::RejectedReplies;
+use self::setup::{cancelled_by, check_timer, stopped};
 use self::task_news::{note_tasks, reporting};
-use self::time_limit::{cancelled_by, check_timer, stopped};
 use crate::provider::guarded;
 use crate::repeat::RepeatGuard;
 use crate::run::AnswerCheck;

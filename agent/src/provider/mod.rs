@@ -4,12 +4,8 @@
 
 mod direct;
 mod error;
-mod failure_kind;
 mod generation;
 pub(crate) mod guarded;
-mod info;
-mod linked;
-mod lost_reply;
 mod option;
 mod price;
 mod prompt;
@@ -28,20 +24,18 @@ use tools::protocol::Message;
 
 use crate::ToolSet;
 
+pub use self::error::{FailureKind, LostReplySink, ProviderError};
+pub use self::submission::{
+    ContextSize, ModelService, ProviderInfo, ProviderSubmission, conflicts, get, list, problems,
+};
 pub use direct::Direct;
-pub use error::ProviderError;
-pub use failure_kind::FailureKind;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
-pub use info::{ContextSize, ProviderInfo};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
-pub use linked::{conflicts, get, list, problems};
-pub use lost_reply::LostReplySink;
 pub use option::{ProviderOptions, Proxy};
 pub use price::{Cost, InvalidCost, LongPrice, Price};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
-pub use submission::{ModelService, ProviderSubmission};
 pub use timeouts::{RetryPolicy, Timeouts};
 pub use tools::is_plain_url;
 pub use tools_text::{KeyError, KeySource};

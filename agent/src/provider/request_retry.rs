@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
 use super::FailureKind;
 use crate::ProviderError;
 
 /// A model request that failed and is repeated after a wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RequestRetry {
     /// The number of the retry, from 1.
@@ -16,8 +19,10 @@ pub struct RequestRetry {
     /// The wait before the retry, in milliseconds.
     pub wait_ms: u64,
     /// The failure of the previous attempt.
+    #[serde(flatten)]
     pub cause: RetryCause,
     /// True if the [text](crate::Event::Text) since the last turn is withdrawn: it is no part of the next attempt's turn.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub withdraws_text: bool,
 }
 
@@ -83,6 +88,28 @@ impl RetryCause {
             Self::Connection { .. } | Self::Timeout { .. } => Some(FailureKind::Network),
             Self::Other { .. } => None,
         }
+    }
+}
+
+impl Serialize for RetryCause {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (cause, message) = match self {
+            Self::Status { message, .. } => ("status", message),
+            Self::Reported { message, .. } => ("reported", message),
+            Self::Connection { message } => ("connection", message),
+            Self::Timeout { message } => ("timeout", message),
+            Self::Other { message } => ("other", message),
+        };
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("cause", cause)?;
+        if let Self::Status { status, .. } = self {
+            fields.serialize_entry("status", status)?;
+        }
+        if let Some(kind) = self.kind() {
+            fields.serialize_entry("kind", &kind)?;
+        }
+        fields.serialize_entry("message", message)?;
+        fields.end()
     }
 }
 

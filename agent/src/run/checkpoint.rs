@@ -1,11 +1,11 @@
 //! Converts a run to and from a [`Checkpoint`], which stores each message once and the other fields as the state.
 
+use serde::de::Error as _;
 use serde_json::{Error, from_str, to_string};
 use tools::context::UrlCount;
 use tools::journal::Checkpoint;
 
 use super::conversation::Conversation;
-use super::stored_run::StoredRun;
 use super::{Outcome, Run, RunPhase};
 use crate::prefix::Prefix;
 use crate::{Spending, Usage};
@@ -93,10 +93,14 @@ impl Run {
     /// # Errors
     /// Returns an error if the checkpoint is not a valid run.
     pub fn from_checkpoint(checkpoint: &Checkpoint) -> Result<Self, Error> {
-        let mut stored: StoredRun = from_str(&checkpoint.state)?;
+        let mut state = serde_json::Deserializer::from_str(&checkpoint.state);
+        let mut stored = Self::deserialize(&mut state)?;
+        state.end()?;
+        let mut messages = stored.messages.into_messages();
         for message in &checkpoint.messages {
-            stored.messages.push(from_str(message)?);
+            messages.push(from_str(message)?);
         }
-        Self::try_from(stored).map_err(serde::de::Error::custom)
+        stored.messages = messages.into();
+        stored.validated().map_err(Error::custom)
     }
 }

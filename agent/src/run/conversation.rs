@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-use tools::protocol::{Message, Part};
+use serde::{Deserialize, Serialize, Serializer};
+use tools::Content;
+use tools::protocol::{Message, Part, Role};
 
-use super::{PastResults, Run};
+use super::{PastResults, Run, RunPhase};
 
 /// Messages whose added calls have unique ids. Serialises as the messages.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "Vec<Message>")]
 pub(super) struct Conversation {
     /// Calls read them through [`PastResults`].
     messages: Arc<Vec<Message>>,
@@ -99,6 +101,25 @@ impl Run {
             .counted
             .filter(|counted| counted.version == self.compaction.version())?;
         Some((counted.bytes, &self.messages()[counted.messages..]))
+    }
+
+    /// Returns true if the newest message can have notes: it is a prompt or has results, and no request has it yet.
+    pub(crate) fn can_be_noted(&self) -> bool {
+        let newest = self.messages().last();
+        self.state == RunPhase::Asking
+            && newest.is_some_and(|message| matches!(message.role, Role::User | Role::Tool))
+    }
+
+    /// Adds a note to the newest message: to the last result, or after the prompt, so that every service takes the conversation.
+    /// Call it before the message is stored or sent, because both may happen once only.
+    pub(crate) fn add_note(&mut self, note: &str) {
+        let Some(message) = self.messages.newest_mut() else {
+            return;
+        };
+        match message.parts.last_mut() {
+            Some(Part::ToolResult { result, .. }) => result.content.push(Content::text(note)),
+            _ => message.parts.push(Part::Content(Content::text(note))),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Ends of a run that its caller decides.
 
+use tools::protocol::{Message, Role};
 use tools::{ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use super::{Run, RunPhase};
-use crate::{Exhausted, FailureKind, Outcome, Repeated};
+use crate::{Exhausted, FailureKind, Outcome, Repeated, StopReason};
 
 impl Run {
     /// Cancels the run. Calls without a result get an error that says so. A run that has ended does not change.
@@ -56,4 +57,48 @@ impl Run {
         self.complete_turn(missing);
         self.state = RunPhase::Done(outcome);
     }
+
+    /// Returns the text of the last turn. Its parts before pauses are messages of their own.
+    pub(super) fn last_text(&self) -> String {
+        let messages = self
+            .messages()
+            .iter()
+            .rev()
+            .take_while(|message| message.role == Role::Assistant);
+        let mut texts: Vec<_> = messages
+            .map(Message::to_text)
+            .filter(|text| !text.is_empty())
+            .collect();
+        texts.reverse();
+        texts.join("\n")
+    }
+
+    /// Continues an answered run if the check asks for another answer. A refusal of the model is not checked.
+    pub(crate) fn check_answer(&mut self, check: &mut AnswerCheck<'_>) {
+        let RunPhase::Done(Outcome::Answer { text, stop }) = &self.state else {
+            return;
+        };
+        if *stop == StopReason::Refusal {
+            return;
+        }
+        if let Some(message) = check(text, stop) {
+            self.continue_with(message);
+        }
+    }
+
+    /// Continues an answered run with this message.
+    pub(crate) fn continue_with(&mut self, message: String) {
+        self.messages.push(Message::text(Role::User, message));
+        self.state = RunPhase::Asking;
+    }
+
+    /// Sets the reason that the last turn of an answered run ended.
+    pub(crate) fn end_answer_with(&mut self, reason: StopReason) {
+        if let RunPhase::Done(Outcome::Answer { stop, .. }) = &mut self.state {
+            *stop = reason;
+        }
+    }
 }
+
+/// Returns the message that asks for another answer. Returns `None` if it accepts the answer.
+pub(crate) type AnswerCheck<'a> = dyn FnMut(&str, &StopReason) -> Option<String> + Send + 'a;

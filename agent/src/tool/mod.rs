@@ -2,7 +2,6 @@
 //! offers their services.
 
 mod ask;
-mod call;
 mod generate;
 mod output;
 mod search;
@@ -19,7 +18,7 @@ use tools::{Catalog, RegisterError};
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[
         &ask::ASK_TOOL,
-        &call::CALL_TOOL,
+        &search::CALL_TOOL,
         &generate::GENERATE_TOOL,
         &output::OUTPUT_TOOL,
         &search::SEARCH_TOOL,

@@ -5,18 +5,14 @@ mod claim;
 mod command;
 mod error;
 mod extension;
-mod grant_lines;
 mod job;
 mod jobs;
 mod list;
 mod lock;
 mod next;
-mod remove;
 mod row;
 mod schedule;
 mod serve;
-mod service;
-mod written_time;
 
 use tools::{Catalog, RegisterError};
 
@@ -33,5 +29,5 @@ pub use tools_zone::{UnknownZone, find_zone};
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&add::ADD_TOOL, &list::LIST_TOOL, &remove::REMOVE_TOOL])
+    catalog.submit(&[&add::ADD_TOOL, &list::LIST_TOOL, &list::REMOVE_TOOL])
 }

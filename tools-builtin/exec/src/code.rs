@@ -20,8 +20,8 @@ use self::content::{content, script};
 use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
 use crate::Sandbox;
+use crate::command::has_word;
 use crate::lookup;
-use crate::word_list::has_word;
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
 const MAX_FILES: usize = 256;

@@ -55,6 +55,11 @@ fn fault(reason: InvalidTarget) -> TargetError {
     TargetError::argument("args", reason)
 }
 
+/// Returns true if the list has this word. Single spaces separate its words.
+pub(crate) fn has_word(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -63,13 +63,7 @@ impl Disk {
 }
 
 /// Returns the bytes that are free where a path lies. Returns `None` if the system does not say.
-#[cfg(unix)]
 pub(crate) fn free(place: &std::path::Path) -> Option<u64> {
     let found = rustix::fs::statvfs(place).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free(_: &std::path::Path) -> Option<u64> {
-    None
 }

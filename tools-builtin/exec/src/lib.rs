@@ -16,9 +16,6 @@ mod consent;
 #[cfg(feature = "tools")]
 mod disk;
 mod enter;
-mod entered;
-#[cfg(feature = "tools")]
-mod environment;
 #[cfg(feature = "tools")]
 mod extension;
 #[cfg(feature = "tools")]
@@ -58,8 +55,6 @@ mod script;
 mod shell;
 pub mod supervise;
 #[cfg(feature = "tools")]
-mod teller;
-#[cfg(feature = "tools")]
 mod toolchain;
 pub mod walls;
 #[cfg(all(feature = "tools", target_os = "linux"))]
@@ -67,8 +62,6 @@ mod watch;
 #[cfg(all(feature = "tools", not(target_os = "linux")))]
 #[path = "watch/elsewhere.rs"]
 mod watch;
-#[cfg(feature = "tools")]
-mod word_list;
 
 #[cfg(feature = "tools")]
 use tools::{Catalog, RegisterError};

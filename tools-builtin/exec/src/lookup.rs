@@ -55,15 +55,9 @@ pub(crate) fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && may_be_executed(&metadata))
 }
 
-#[cfg(unix)]
 fn may_be_executed(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn may_be_executed(_: &fs::Metadata) -> bool {
-    true
 }
 
 #[cfg(test)]

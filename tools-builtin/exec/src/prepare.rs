@@ -13,7 +13,6 @@ use tools_fs::Workspace;
 use crate::blocking::blocking;
 use crate::consent::Consent;
 use crate::disk::Disk;
-use crate::environment::environment;
 use crate::hidden::Shown;
 use crate::lookup;
 use crate::network::Network;
@@ -24,6 +23,7 @@ use crate::request::{Input, Request};
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, Running, StartError};
 use crate::toolchain::Folders;
+use crate::toolchain::environment;
 use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
 use crate::watch::Watch;
 
@@ -42,6 +42,8 @@ struct Place {
     toolchains: Vec<Folders>,
     /// The folders in which programs are looked up.
     search: Vec<PathBuf>,
+    /// Notes on the arguments that walls would hide.
+    hidden: Vec<String>,
 }
 
 impl Place {
@@ -80,19 +82,25 @@ impl Place {
         let search = lookup::folders(&toolchains);
         let other = || sandbox.other_toolchain(&request.program);
         let program = lookup::program(&request.program, root, &search, other)?;
-        if has_walls && request.program.contains('/') {
-            Shown {
+        let mut hidden = Vec::new();
+        if has_walls {
+            let read = &read;
+            let shown = Shown {
                 sandbox,
                 root,
-                read: &read,
+                read,
+            };
+            if request.program.contains('/') {
+                shown.check(&program)?;
             }
-            .check(&program)?;
+            hidden = shown.notes(&request.args, &cwd);
         }
         Ok(Self {
             cwd,
             program,
             toolchains,
             search,
+            hidden,
         })
     }
 }
@@ -106,6 +114,8 @@ pub struct Prepared {
     watch: Option<Watch>,
     /// Notes about the walls.
     pub(crate) notes: Vec<String>,
+    /// Notes on the arguments that the walls hide.
+    hidden: Vec<String>,
     /// The disks that the program writes.
     pub(crate) disk: Disk,
     /// `None` if the program has none.
@@ -133,37 +143,16 @@ impl Prepared {
         env: &[String],
         cwd: &str,
     ) -> Result<Self, ToolError> {
-        let (program, cwd) = (program.to_owned(), cwd.to_owned());
-        let (args, env) = (args.to_vec(), env.to_vec());
-        let hidden = {
-            let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
-            let (granted, args, cwd) = (Granted::from_context(cx), args.clone(), cwd.clone());
-            blocking(move || {
-                let read = granted.on_disk(&workspace, &sandbox.toolchains(&workspace));
-                let shown = Shown {
-                    sandbox: &sandbox,
-                    root: workspace.root(),
-                    read: &read,
-                };
-                let has_walls = sandbox.confinement()?.is_some();
-                Ok(if has_walls {
-                    shown.notes(&args, &workspace.root().join(cwd))
-                } else {
-                    Vec::new()
-                })
-            })
-            .await?
-        };
         let request = Request {
-            program,
-            args,
-            env,
-            cwd,
+            program: program.to_owned(),
+            args: args.to_vec(),
+            env: env.to_vec(),
+            cwd: cwd.to_owned(),
             script: None,
             input: Input::Text(String::new()),
         };
         let mut prepared = Self::for_call(cx, request, Streams::Pipes).await?;
-        prepared.notes.extend(hidden);
+        prepared.notes.append(&mut prepared.hidden);
         prepared.recorded().await
     }
 
@@ -243,6 +232,7 @@ impl Prepared {
             program,
             toolchains,
             search,
+            hidden,
         } = place;
         let mut granted = Granted::from_context(cx);
         let absent = if confinement.is_some() {
@@ -383,6 +373,7 @@ impl Prepared {
             stdin,
             watch,
             notes,
+            hidden,
             disk,
             network,
             readable,

@@ -270,6 +270,43 @@ impl Look<'_> {
             });
         }
     }
+
+    /// Returns the path below the root, as a text for the tables.
+    pub(crate) fn relative(&self, path: &Path) -> String {
+        path.strip_prefix(self.root)
+            .unwrap_or(path)
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
+    fn is_harmless(&self, path: &Path, found: &Found, former: Option<&Found>) -> bool {
+        let relative = self.relative(path);
+        if let Some(depth) = found.git {
+            let names: Vec<&str> = relative.split('/').skip(depth).collect();
+            // All lines of a file whose content was not kept are new ones.
+            let text = former.map(|former| {
+                former
+                    .former
+                    .as_ref()
+                    .and_then(Former::text)
+                    .unwrap_or_default()
+            });
+            return match names.is_empty() {
+                true => is_harmless_repository(path, self.root),
+                false => is_harmless(
+                    path,
+                    &names,
+                    text,
+                    (!self.may_redirect).then_some(self.root),
+                ),
+            };
+        }
+        match path.parent() {
+            Some(folder) if is_head(&relative) => is_harmless_repository(folder, self.root),
+            _ => !self.judge.matters(&relative),
+        }
+    }
 }
 
 impl Protected {
@@ -406,45 +443,6 @@ impl Protected {
             )));
         }
         Ok(())
-    }
-}
-
-impl Look<'_> {
-    /// Returns the path below the root, as a text for the tables.
-    pub(crate) fn relative(&self, path: &Path) -> String {
-        path.strip_prefix(self.root)
-            .unwrap_or(path)
-            .to_string_lossy()
-            .into_owned()
-    }
-
-    /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
-    fn is_harmless(&self, path: &Path, found: &Found, former: Option<&Found>) -> bool {
-        let relative = self.relative(path);
-        if let Some(depth) = found.git {
-            let names: Vec<&str> = relative.split('/').skip(depth).collect();
-            // All lines of a file whose content was not kept are new ones.
-            let text = former.map(|former| {
-                former
-                    .former
-                    .as_ref()
-                    .and_then(Former::text)
-                    .unwrap_or_default()
-            });
-            return match names.is_empty() {
-                true => is_harmless_repository(path, self.root),
-                false => is_harmless(
-                    path,
-                    &names,
-                    text,
-                    (!self.may_redirect).then_some(self.root),
-                ),
-            };
-        }
-        match path.parent() {
-            Some(folder) if is_head(&relative) => is_harmless_repository(folder, self.root),
-            _ => !self.judge.matters(&relative),
-        }
     }
 }
 

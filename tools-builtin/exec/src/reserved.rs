@@ -73,7 +73,6 @@ pub(crate) fn reserve(
 /// Creates a folder and those above it, for the user alone.
 fn create(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(folder)
 }

@@ -1,10 +1,10 @@
 //! [`Toolchain`]: what programs of a language need outside of the workspace.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 /// The needs of a language's programs outside of the workspace: the folders of installed tools, which they only read, and a cache for
 /// each workspace. Credential files are left out.
@@ -149,7 +149,6 @@ impl Folders {
     pub(crate) fn cache(&self) -> io::Result<&Path> {
         let cache = self.cache.as_path();
         let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true);
         for folder in cache.ancestors().take(3).collect::<Vec<_>>().iter().rev() {
@@ -227,6 +226,41 @@ impl FromStr for Toolchain {
             .find(|toolchain| toolchain.name() == name)
             .ok_or_else(unknown)
     }
+}
+
+/// The variables of the host that a program gets. The others may hold secrets.
+const PASSED: &str = "LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES TZ";
+
+/// Returns all variables of a program. `search` are the folders in which programs are looked up, `network` the variables that lead it to
+/// the network, and `more` those that the call sets, each as `NAME=VALUE`, also in place of others.
+pub(crate) fn environment(
+    toolchains: &[Folders],
+    search: &[PathBuf],
+    home: &Path,
+    network: Vec<(String, String)>,
+    more: &[String],
+) -> Vec<(String, String)> {
+    let text = |name: &str, value: OsString| Some((name.to_owned(), value.into_string().ok()?));
+    let passed = PASSED
+        .split(' ')
+        .filter_map(|name| text(name, std::env::var_os(name)?));
+    let path = std::env::join_paths(search)
+        .ok()
+        .and_then(|path| text("PATH", path));
+    let home = home.display().to_string();
+    let own = [
+        ("HOME", home.clone()),
+        ("TMPDIR", home),
+        ("TERM", "dumb".to_owned()),
+    ];
+    let of_toolchains = toolchains.iter().flat_map(|folders| folders.env.clone());
+    let of_call = more.iter().filter_map(|variable| variable.split_once('='));
+    let mut all: BTreeMap<String, String> = passed.chain(path).collect();
+    all.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    all.extend(of_toolchains);
+    all.extend(network);
+    all.extend(of_call.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    all.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use similar::{Algorithm, TextDiff};
-use tools::head;
+use tools::{ToolContext, head};
 
 use crate::counted::counted;
 use crate::path::RelativePath;
@@ -57,6 +57,14 @@ fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str
         "{}[… {rest} of the diff left out; read the file to see the rest …]\n",
         &diff[..end]
     )
+}
+
+/// Returns a note ` (…)` on a written file if it is a [sensitive path](tools::policy::SensitivePaths), otherwise an empty string.
+pub(crate) fn note(cx: &ToolContext, path: &RelativePath) -> String {
+    let entry = cx.sensitive_paths().find(path.as_str());
+    entry.map_or_else(String::new, |entry| {
+        format!(" ({})", entry.describe(path.as_str()))
+    })
 }
 
 #[cfg(test)]

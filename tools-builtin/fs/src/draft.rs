@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::Workspace;
-use crate::draft_name::draft_name;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::rename::rename_new;
@@ -158,17 +157,12 @@ fn lock(_: &File, _: &Dir, _: &str) -> io::Result<bool> {
 fn remove_abandoned(_: &Workspace, _: &Dir) {}
 
 /// Restricts access to the owner until the draft gets the permissions of the file that it replaces.
-#[cfg(unix)]
 fn restrict(options: &mut OpenOptions) {
     use cap_std::fs::OpenOptionsExt;
 
     options.mode(0o600);
 }
 
-#[cfg(not(unix))]
-fn restrict(_: &mut OpenOptions) {}
-
-#[cfg(unix)]
 fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
     use cap_std::fs::{MetadataExt, Permissions, PermissionsExt};
 
@@ -181,7 +175,25 @@ fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(old.permissions().mode() & kept))
 }
 
-#[cfg(not(unix))]
-fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
-    file.set_permissions(old.permissions())
+/// The prefix and suffix of a name; between them are [`DIGITS`] lower-case hexadecimal digits.
+const PREFIX: &str = ".toolcrib-";
+const SUFFIX: &str = ".tmp";
+const DIGITS: usize = 16;
+
+/// Returns the file name of a draft.
+pub(crate) fn draft_name(number: u64) -> String {
+    format!("{PREFIX}{number:0DIGITS$x}{SUFFIX}")
+}
+
+/// Returns true if the name is that of a draft. Listings and searches omit such files.
+pub(crate) fn is_draft(name: &str) -> bool {
+    let digits = name
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.strip_suffix(SUFFIX));
+    digits.is_some_and(|digits| {
+        digits.len() == DIGITS
+            && digits
+                .bytes()
+                .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
 }

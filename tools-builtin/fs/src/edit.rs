@@ -4,13 +4,13 @@ use tools::{Access, Preview, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
 
 use crate::Workspace;
-use crate::decoded::{Decoded, named};
 use crate::diff;
+use crate::diff::note;
 use crate::draft::Draft;
 use crate::encoding::Encoding;
+use crate::encoding::{Decoded, named};
 use crate::error::FsError;
 use crate::new_script;
-use crate::note::note;
 use crate::path::RelativePath;
 use crate::replacement::replace;
 use crate::shown::Shown;

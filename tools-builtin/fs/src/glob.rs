@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 use tools::{ToolContext, ToolError, tool};
 
@@ -9,7 +10,6 @@ use crate::Workspace;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::pattern::pattern;
 use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
 
@@ -105,6 +105,23 @@ fn matches(
 
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// Compiles a glob pattern. `*` and `?` match within one name, `**` matches across directories.
+pub(crate) fn pattern(text: &str) -> Result<GlobMatcher, FsError> {
+    if text.starts_with('/') || text.split('/').any(|part| matches!(part, "." | "..")) {
+        let reason =
+            format!("`{text}` is not relative to the searched directory, or it has `.` or `..`");
+        return Err(FsError::Pattern { reason });
+    }
+    let glob = GlobBuilder::new(text)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build();
+    glob.map(|glob| glob.compile_matcher())
+        .map_err(|error| FsError::Pattern {
+            reason: error.to_string(),
+        })
 }
 
 #[cfg(test)]

@@ -169,16 +169,10 @@ fn normalised(path: &Path) -> PathBuf {
     normalised
 }
 
-#[cfg(unix)]
 fn identity(place: &Path) -> Option<Identity> {
     fs::metadata(place)
         .ok()
         .map(|metadata| (metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<Identity> {
-    None
 }
 
 #[cfg(test)]

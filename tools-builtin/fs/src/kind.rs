@@ -66,7 +66,6 @@ impl fmt::Display for Kind {
     }
 }
 
-#[cfg(unix)]
 fn special(file_type: FileType) -> Kind {
     use cap_std::fs::FileTypeExt;
 
@@ -79,9 +78,4 @@ fn special(file_type: FileType) -> Kind {
     } else {
         Kind::Unknown
     }
-}
-
-#[cfg(not(unix))]
-fn special(_: FileType) -> Kind {
-    Kind::Unknown
 }

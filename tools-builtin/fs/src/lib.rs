@@ -2,13 +2,9 @@
 
 #[cfg(target_os = "linux")]
 mod abandoned;
-mod append;
 mod counted;
-mod decoded;
 mod diff;
-mod directory;
 mod draft;
-mod draft_name;
 mod edit;
 mod encoding;
 mod error;
@@ -19,15 +15,12 @@ mod hidden;
 mod ignore_rule;
 mod ignore_rules;
 mod kind;
-mod line_ending;
 mod lines;
 mod list;
 mod listing;
 mod nearest;
 mod new_script;
-mod note;
 mod path;
-mod pattern;
 mod picture;
 mod planned_move;
 mod planned_removal;
@@ -45,7 +38,6 @@ mod search;
 mod shown;
 mod slot;
 mod subtree;
-mod tail;
 mod text_style;
 mod tree_walk;
 mod view;

@@ -167,16 +167,10 @@ fn is_program(workspace: &Workspace, path: &RelativePath) -> bool {
     metadata.is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata))
 }
 
-#[cfg(unix)]
 fn is_executable(metadata: &cap_std::fs::Metadata) -> bool {
     use cap_std::fs::PermissionsExt as _;
 
     metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &cap_std::fs::Metadata) -> bool {
-    false
 }
 
 /// Returns true if programs load or run a file in the root because of its name. ASCII case does not count.

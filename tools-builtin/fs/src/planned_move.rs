@@ -59,11 +59,7 @@ fn contents(
     to: &RelativePath,
 ) -> Result<String, FsError> {
     let find = |path: &RelativePath| {
-        let options = FindOptions {
-            accesses: &[Access::Read],
-            follow: false,
-            missing: IfMissing::Fail,
-        };
+        let options = FindOptions::of_entry(&[Access::Read], IfMissing::Fail);
         Slot::find(cx, workspace, path, options)
     };
     let slot = find(from)?;

@@ -5,8 +5,8 @@ use tools_text::MARK;
 
 use crate::Workspace;
 use crate::counted::counted;
-use crate::decoded::Decoded;
 use crate::diff;
+use crate::encoding::Decoded;
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};

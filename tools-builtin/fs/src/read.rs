@@ -10,8 +10,9 @@ use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
 
 use crate::Workspace;
-use crate::decoded::{Decoded, named};
+use crate::encoding::{Decoded, named};
 use crate::error::FsError;
+use crate::excerpt::Tail;
 use crate::excerpt::{Excerpt, FirstLine, LineRange};
 use crate::lines::LineReader;
 use crate::path::RelativePath;
@@ -19,7 +20,6 @@ use crate::picture;
 use crate::replacement::MAX_FILE;
 use crate::shown::Shown;
 use crate::slot::Slot;
-use crate::tail::Tail;
 use crate::whole_file;
 
 /// The size of a read, in bytes. Smaller files are read at once.

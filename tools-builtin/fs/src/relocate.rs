@@ -10,11 +10,11 @@ use cap_std::fs::Metadata;
 use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
+use crate::diff::note;
 use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::new_script;
-use crate::note::note;
 use crate::path::RelativePath;
 use crate::planned_move::{is_sensitive, preview};
 use crate::rename::rename_new;
@@ -68,27 +68,11 @@ pub(crate) fn move_entry(
 ) -> Result<String, FsError> {
     // Locked before the checks, so that no other call of this workspace invalidates them.
     let _changing = workspace.lock_changes();
-    let from = Slot::find(
-        cx,
-        workspace,
-        from,
-        FindOptions {
-            accesses: FROM,
-            follow: false,
-            missing: IfMissing::Fail,
-        },
-    )?;
+    let options = FindOptions::of_entry(FROM, IfMissing::Fail);
+    let from = Slot::find(cx, workspace, from, options)?;
     let requested = to;
-    let to = Slot::find(
-        cx,
-        workspace,
-        to,
-        FindOptions {
-            accesses: TO,
-            follow: false,
-            missing: IfMissing::AllowLast,
-        },
-    )?;
+    let options = FindOptions::of_entry(TO, IfMissing::AllowLast);
+    let to = Slot::find(cx, workspace, to, options)?;
     if from.path.is_root() || to.path.is_root() {
         return Err(FsError::Root);
     }
@@ -169,7 +153,6 @@ pub(crate) fn move_entry(
 }
 
 /// Returns true if both entries are names of the same file.
-#[cfg(unix)]
 fn is_same_file(from: &Slot, to: &Slot) -> bool {
     use cap_std::fs::MetadataExt;
 
@@ -180,11 +163,6 @@ fn is_same_file(from: &Slot, to: &Slot) -> bool {
             .ok()
     };
     identity(from).is_some_and(|one| identity(to) == Some(one))
-}
-
-#[cfg(not(unix))]
-fn is_same_file(_: &Slot, _: &Slot) -> bool {
-    false
 }
 
 /// Checks that the grant covers everything below a directory, at the old path and at the new one.

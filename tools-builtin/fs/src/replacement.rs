@@ -8,9 +8,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use tools::ToolContext;
 
 use crate::error::FsError;
-use crate::line_ending::LineEnding;
 use crate::nearest::nearest;
 use crate::path::RelativePath;
+use crate::text_style::LineEnding;
 use crate::view::View;
 
 /// The maximum size of a file before and after an edit, in bytes.

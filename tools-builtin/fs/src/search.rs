@@ -12,11 +12,11 @@ use tools_text::TextEncoding;
 
 use crate::Workspace;
 use crate::counted::counted;
-use crate::decoded::{Decoded, named};
+use crate::encoding::{Decoded, named};
 use crate::error::FsError;
+use crate::glob::pattern as glob_pattern;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::pattern::pattern as glob_pattern;
 use crate::replacement::MAX_FILE as MAX_DECODED;
 use crate::resolved_entry::open_file;
 use crate::scan::Scan;

@@ -7,7 +7,7 @@ use cap_std::fs::Dir;
 use tools::{Access, Progress, ToolContext, ToolError};
 
 use crate::Workspace;
-use crate::draft_name::is_draft;
+use crate::draft::is_draft;
 use crate::error::{FsError, LinkFault};
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
@@ -49,11 +49,18 @@ pub(crate) struct FindOptions {
 impl FindOptions {
     /// Options for the entry to which the path leads, also through a link in the last component.
     pub(crate) fn following(accesses: &'static [Access], missing: IfMissing) -> Self {
-        let follow = true;
         Self {
             accesses,
-            follow,
+            follow: true,
             missing,
+        }
+    }
+
+    /// Returns options that take a link for the entry itself.
+    pub(crate) fn of_entry(accesses: &'static [Access], missing: IfMissing) -> Self {
+        Self {
+            follow: false,
+            ..Self::following(accesses, missing)
         }
     }
 }
@@ -138,11 +145,7 @@ impl Slot {
         path: &RelativePath,
         accesses: &'static [Access],
     ) -> Result<(Self, Kind), FsError> {
-        let options = FindOptions {
-            accesses,
-            follow: false,
-            missing: IfMissing::Fail,
-        };
+        let options = FindOptions::of_entry(accesses, IfMissing::Fail);
         let slot = Self::find(cx, workspace, path, options)?;
         if slot.path.is_root() {
             return Err(FsError::Root);

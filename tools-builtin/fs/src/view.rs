@@ -2,7 +2,7 @@
 
 use tools_text::MARK;
 
-use crate::line_ending::LineEnding;
+use crate::text_style::LineEnding;
 
 /// The text of a file as a model sees it, with a mapping from text offsets to byte offsets.
 ///

@@ -5,7 +5,7 @@ use std::io::Read;
 use tools::ToolContext;
 use tools_text::seven_bit;
 
-use crate::decoded::Decoded;
+use crate::encoding::Decoded;
 use crate::encoding::{Encoding, is_wide_text};
 use crate::error::FsError;
 use crate::path::RelativePath;

@@ -1,21 +1,24 @@
 //! The methods of [`Workspace`] that give tools of other crates the same confined access.
 
 use std::fs::File;
+use std::io::ErrorKind;
 
 use tools::protocol::InvalidTarget;
 use tools::{Access, ToolContext, ToolError};
 
-use crate::append::append_atomically;
+use crate::draft::Draft;
+use crate::error::FsError;
+use crate::kind::Kind;
 use crate::list::entries;
 use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
 use crate::shown::Shown;
-use crate::slot::Slot;
-use crate::whole_file::Restyled;
+use crate::slot::{FindOptions, IfMissing, Slot, create_dir};
+use crate::whole_file::{self, Restyled};
 use crate::write::write_atomically;
-use crate::{Workspace, directory, removal_question, repository, whole_file};
+use crate::{Workspace, removal_question, repository};
 
 /// Confined file access for tools of other crates.
 ///
@@ -202,7 +205,7 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if the path exists and is not a directory, cannot be created, or leads out of the workspace.
     pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
         let path = self.granted_path(cx, path, &[Access::Write])?;
-        directory::create(cx, self, &path)?;
+        create(cx, self, &path)?;
         Ok(())
     }
 
@@ -281,5 +284,92 @@ impl Workspace {
             removal_question::check_unasked(cx, self, &path)?;
         }
         Ok(path)
+    }
+}
+
+/// The maximum number of attempts if others change the file meanwhile.
+const ATTEMPTS: usize = 100;
+
+/// Appends to a file atomically. Creates it and its missing parent directories.
+fn append_atomically(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &[u8],
+) -> Result<(), FsError> {
+    let mut created = Vec::new();
+    let appended = append(cx, workspace, path, content, &mut created);
+    appended.map_err(|error| error.with_created_dirs(&created))
+}
+
+fn append(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &[u8],
+    created: &mut Vec<RelativePath>,
+) -> Result<(), FsError> {
+    for _ in 0..ATTEMPTS {
+        match try_append(cx, workspace, path, content, created) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            // Others removed the file after it was found.
+            Err(FsError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(FsError::Changed { path: path.clone() })
+}
+
+/// Returns false and changes nothing if others changed the file meanwhile.
+fn try_append(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &[u8],
+    created: &mut Vec<RelativePath>,
+) -> Result<bool, FsError> {
+    let options = FindOptions::following(&[Access::Write], IfMissing::CreateDirs);
+    let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
+    let before = if slot.is_file()? {
+        Some(whole_file::read(&slot)?)
+    } else {
+        None
+    };
+    let after = [before.as_deref().unwrap_or_default(), content].concat();
+    let draft = Draft::new(workspace, &slot, &after)?;
+    let _changing = workspace.lock_changes();
+    cx.check_cancelled()?;
+    // Others may have appended before the lock. The draft of a new file never replaces one.
+    let is_current =
+        before.is_none_or(|before| whole_file::read(&slot).is_ok_and(|now| now == before));
+    Ok(is_current && draft.commit()?)
+}
+
+/// Creates a directory and its missing parents.
+fn create(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
+    let mut created = Vec::new();
+    try_create(cx, workspace, path, &mut created).map_err(|error| error.with_created_dirs(&created))
+}
+
+fn try_create(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    created: &mut Vec<RelativePath>,
+) -> Result<(), FsError> {
+    let options = FindOptions::following(&[Access::Write], IfMissing::CreateDirs);
+    let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
+    match slot.kind {
+        Some(Kind::Directory) => Ok(()),
+        Some(kind) => Err(FsError::Taken {
+            path: slot.path,
+            kind,
+            advice: "choose another path for the directory",
+        }),
+        None => {
+            cx.check_cancelled()?;
+            create_dir(cx, &slot.parent, &slot.name, &slot.path, created).map(drop)
+        }
     }
 }

@@ -7,10 +7,10 @@ use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::counted::counted;
+use crate::diff::note;
 use crate::draft::Draft;
 use crate::error::FsError;
 use crate::new_script;
-use crate::note::note;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::whole_file::{self, Restyled};
@@ -177,7 +177,7 @@ mod tests {
             ];
             for before in wide {
                 // A mark of UTF-16 names the encoding, which is kept.
-                if crate::decoded::Decoded::for_replacement(&before).is_some() {
+                if crate::encoding::Decoded::for_replacement(&before).is_some() {
                     continue;
                 }
                 fixture.write("a", &before);

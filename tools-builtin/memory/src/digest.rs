@@ -8,9 +8,9 @@ use tools::{OutsideText, ToolContext, visible_text};
 use tools_store::rusqlite::params;
 
 use crate::memory::principal;
+use crate::row::provenance;
 use crate::row::{COLUMNS, all};
 use crate::scope::own_targets;
-use crate::shown::provenance;
 use crate::{Memory, MemoryEntry, MemoryError};
 
 /// The maximum length of a digest, in bytes.

@@ -5,27 +5,22 @@ mod digest;
 mod error;
 mod extension;
 mod forget;
-mod limits;
 mod list;
 mod memory;
 mod owner;
-mod query;
 mod row;
 mod save;
-mod schema;
 mod scope;
 mod search;
-mod shown;
 mod transfer;
 
 use tools::{Catalog, RegisterError};
 
 pub use digest::MAX_DIGEST_BYTES;
 pub use error::MemoryError;
-pub use limits::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 pub use memory::Memory;
 pub use owner::{Counts, Filter};
-pub use row::MemoryEntry;
+pub use row::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES, MemoryEntry};
 pub use transfer::{ImportError, Imported};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

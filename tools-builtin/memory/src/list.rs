@@ -7,8 +7,8 @@ use tools_store::rusqlite::params;
 use crate::Memory;
 use crate::memory::principal;
 use crate::row::{COLUMNS, all};
+use crate::row::{Shown, shown};
 use crate::scope::PATTERN;
-use crate::shown::{Shown, shown};
 
 /// The memories of a page.
 const PAGE: usize = 20;

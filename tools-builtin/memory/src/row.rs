@@ -5,11 +5,10 @@ use std::collections::hash_map::Entry;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tools::visible_line;
+use tools::{ToolContext, visible_line, visible_text};
 use tools_store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use crate::MemoryError;
-use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 
 /// The columns of [`read`].
 pub(crate) const COLUMNS: &str =
@@ -266,6 +265,84 @@ pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), Memor
     transaction.query_row("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
     transaction.execute("DELETE FROM memory WHERE id = ?", [id])?;
     Ok(())
+}
+
+/// The maximum length of a memory's text, in bytes.
+pub const MAX_TEXT_BYTES: usize = 4096;
+
+/// The maximum number of memories of a scope.
+pub const MAX_ENTRIES: usize = 1000;
+
+/// The maximum length of the texts of a principal in all scopes together, in bytes.
+pub const MAX_TOTAL_BYTES: usize = 1024 * 1024;
+
+/// The maximum length of a file of memories that is imported, in bytes. It is kept in memory until all of it is read, so that nothing waits
+/// for a slow file.
+pub(crate) const MAX_IMPORT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The maximum number of memories of one import, which holds the store while it adds them.
+pub(crate) const MAX_IMPORTED: usize = 10_000;
+
+/// The maximum number of tags of a memory.
+pub(crate) const MAX_TAGS: usize = 8;
+
+/// The maximum length of a tag, in bytes.
+pub(crate) const MAX_TAG_LENGTH: usize = 32;
+
+/// A memory as a model reads it. Control characters and invisible ones are visible.
+#[derive(Debug, Serialize)]
+pub(crate) struct Shown {
+    /// The number.
+    id: i64,
+    /// The text.
+    text: String,
+    /// The tags.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    /// The day, the author and the session.
+    saved: String,
+    /// True if a session saved it after it had read text of strangers, and the user has not confirmed it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unconfirmed: bool,
+}
+
+impl From<MemoryEntry> for Shown {
+    fn from(entry: MemoryEntry) -> Self {
+        let (text, saved) = (visible_text(&entry.text), provenance(&entry));
+        Self {
+            id: entry.id,
+            text,
+            tags: entry.tags,
+            saved,
+            unconfirmed: !entry.confirmed,
+        }
+    }
+}
+
+/// Returns the memories for a model. The session has then read text of strangers if one of them may have it.
+pub(crate) fn shown(cx: &ToolContext, entries: Vec<MemoryEntry>) -> Vec<Shown> {
+    if entries.iter().any(|entry| !entry.confirmed) {
+        cx.record_exposure();
+    }
+    entries.into_iter().map(Shown::from).collect()
+}
+
+/// Returns the day, the author and the session of a memory, such as `2026-11-23 by the agent, session 0f3c`.
+pub(crate) fn provenance(entry: &MemoryEntry) -> String {
+    let author = if entry.author.is_empty() {
+        "an unknown author".to_owned()
+    } else {
+        visible_line(&entry.author, 80)
+    };
+    let session = entry
+        .session
+        .as_deref()
+        .map(|session| format!(", session {}", visible_line(session, 80)));
+    format!(
+        "{} by {author}{}",
+        entry.saved.strftime("%Y-%m-%d"),
+        session.unwrap_or_default()
+    )
 }
 
 #[cfg(test)]

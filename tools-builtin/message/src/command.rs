@@ -1,6 +1,5 @@
 //! The command `listen`.
 
-mod chat_scope;
 mod chat_session;
 mod chats;
 mod folder;

@@ -1,10 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-mod channel;
 mod channel_settings;
 mod channels;
 mod command;
-mod delivery;
 mod email;
 mod error;
 mod extension;
@@ -13,7 +11,6 @@ mod follow;
 mod incoming;
 mod kind;
 mod place;
-mod real_path;
 mod send;
 pub mod settings;
 mod terminal;
@@ -22,17 +19,15 @@ mod webhook;
 use tools::linked::{self, LookupError};
 use tools::{Catalog, RegisterError};
 
-pub use channel::{Channel, SendFuture};
-pub use channel_settings::ChannelSettings;
+pub use channel_settings::{Channel, ChannelSettings, SendFuture};
 pub use channels::{Channels, REPLY};
-pub use delivery::{Delivery, OutgoingMessage};
 pub use error::{ChannelError, SendError};
 pub use incoming::{
     Claim, Inbox, IncomingMessage, InvalidMessage, ListenError, ListenFuture, NotTaken,
 };
 /// Re-exported for `inventory::submit!` of a [`ChannelKind`].
 pub use inventory;
-pub use kind::{ChannelField, ChannelKind, FieldType};
+pub use kind::{ChannelField, ChannelKind, Delivery, FieldType, OutgoingMessage};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///

@@ -1,11 +1,14 @@
 //! The skills of the user and of the project: how the family joins a program.
 
-use host::{Extension, Parts, inventory};
-use tools::source;
+use std::path::PathBuf;
+
+use host::settings::{INSTRUCTS, Key, ProjectRule, Setting, directory, items};
+use host::{Extension, FamilyReport, Finding, Parts, declare_keys, inventory};
+use tools::{Services, counted, source};
 
 use crate::command::SKILLS;
-use crate::settings::SkillKeys;
-use crate::{report, session};
+use crate::library::{Library, clash_text};
+use crate::{Origin, session};
 
 inventory::submit! {
     Extension::new("skill", source!(), Parts {
@@ -14,9 +17,55 @@ inventory::submit! {
         control_folders: session::insert_library,
         services: session::insert,
         warnings: session::warnings,
-        report: Some(|_, services| Box::pin(async move { Ok(report::report(services)) })),
+        report: Some(|_, services| Box::pin(async move { Ok(report(services)) })),
         section: Some(("skills", session::section)),
         commands: &[SKILLS],
         ..Parts::NONE
     })
+}
+
+/// Returns a line on the number of skills, and one on each skill of the project; the faults of skills, the names that several have, and
+/// the places that look like skills and are none.
+fn report(services: Option<&Services>) -> FamilyReport {
+    let mut report = FamilyReport::default();
+    let Some(library) = services.and_then(Services::get::<Library>) else {
+        return report;
+    };
+    let service = library.service();
+    let ready = service.list().count() as u64;
+    report.lines.push(match library.skills.len() {
+        0 => "skills: none; put folders with a SKILL.md below .agents/skills of the project or of your home".to_owned(),
+        all => format!("skills: {} ready of {all}", counted(ready, "skill")),
+    });
+    for shelved in &library.skills {
+        if shelved.skill.origin() == Origin::Project {
+            report.lines.push(format!(
+                "skill {} (of the project): {}",
+                shelved.skill.name(),
+                shelved.standing_text()
+            ));
+        }
+    }
+    let faults = library.skills.iter().flat_map(|shelved| {
+        let skill = &shelved.skill;
+        skill
+            .faults()
+            .iter()
+            .map(move |fault| format!("{}: {fault}", skill.path().display()))
+    });
+    report.findings = faults
+        .chain(library.overlooked.iter().cloned())
+        .chain(service.clashes().iter().map(clash_text))
+        .map(|fault| Finding::new("skill", fault))
+        .collect();
+    report
+}
+
+declare_keys! {
+    /// The keys of skills.
+    pub struct SkillKeys;
+
+    /// More folders of skills, with those below; a folder in the workspace is one of the project
+    pub folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)
+        .with_project(ProjectRule::never(INSTRUCTS));
 }

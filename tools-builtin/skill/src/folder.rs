@@ -237,16 +237,10 @@ impl Folder {
     }
 }
 
-#[cfg(unix)]
 fn identity(place: &Path) -> Option<Identity> {
     std::fs::metadata(place)
         .ok()
         .map(|metadata| (metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_place: &Path) -> Option<Identity> {
-    None
 }
 
 /// Returns the error of an entry that cannot be opened, which may be a link.

@@ -9,21 +9,18 @@ mod front_matter;
 mod library;
 mod load;
 mod name;
-mod read;
-mod report;
 mod section;
 mod session;
-mod settings;
 mod skill;
 mod skills;
 
 use tools::{Catalog, RegisterError};
 
+pub use crate::extension::SkillKeys;
 pub use contents::Contents;
 pub use discovery::{Discovery, Found, Overlooked};
 pub use folder::FolderError;
 pub use front_matter::{Fault, FrontMatter, SkillText};
-pub use settings::SkillKeys;
 pub use skill::{Origin, Skill, SkillError, named_files};
 pub use skills::{Clash, Skills};
 
@@ -32,5 +29,5 @@ pub use skills::{Clash, Skills};
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&load::LOAD_TOOL, &read::READ_TOOL])
+    catalog.submit(&[&load::LOAD_TOOL, &load::READ_TOOL])
 }

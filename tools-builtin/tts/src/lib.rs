@@ -6,7 +6,6 @@ mod extension;
 mod format;
 mod service;
 mod speak;
-mod wav;
 
 use tools::linked::{self, LookupError};
 use tools::{Catalog, RegisterError};

@@ -1,7 +1,6 @@
 //! HTML as Markdown.
 
 mod attributes;
-mod base;
 mod element;
 mod frame;
 mod language;
@@ -15,10 +14,10 @@ mod visibility;
 
 use url::Url;
 
+pub(crate) use self::refresh::Base;
 use crate::markdown::Notation;
 use crate::stop::Stop;
 pub(crate) use attributes::Attributes;
-pub(crate) use base::Base;
 pub(crate) use element::Element;
 use page::Builder;
 pub(crate) use page::LITTLE_TEXT;

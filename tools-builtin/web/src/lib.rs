@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod conversions;
 mod document;
 mod excerpt;
 mod extension;

@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use tools::Digest;
 
-use crate::error::Fault;
 use crate::ledger::stored_digest;
+use crate::open::Fault;
 use crate::open::WITH_SESSIONS;
 use crate::row::{COLUMNS, ERASED, RULING};
 use crate::{AuditEntry, Head, OpenError, chain, open, row};

@@ -3,8 +3,8 @@
 use rusqlite::{OptionalExtension as _, params};
 use tools::journal::{Checkpoint, CheckpointId};
 
-use crate::error::Fault;
 use crate::ledger::Ledger;
+use crate::open::Fault;
 use crate::row::{now_ms, number};
 
 impl Ledger<'_> {

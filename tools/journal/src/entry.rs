@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tools::Digest;
 
-use crate::error::Fault;
 use crate::ledger::stored_digest;
+use crate::open::Fault;
 use crate::row::RULING;
 
 /// One row of a journal. Serialized, columns without a value are left out.

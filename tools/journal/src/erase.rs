@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, params_from_iter};
 
-use crate::error::Fault;
+use crate::open::Fault;
 use crate::row::{COLUMNS, erased};
 use crate::{Durability, OpenError, open};
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::error::Fault;
 use crate::ledger::Ledger;
+use crate::open::Fault;
 use crate::row::{COLUMNS, now_ms};
 use crate::{Audit, JournalOptions, OpenError, open, start};
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 use tools::Digest;
 use tools::journal::{CallKey, RecordedCall};
 
-use crate::error::Fault;
+use crate::open::Fault;
 use crate::row::{COLUMNS, OUTCOME, Row, number};
 use crate::{Head, chain};
 

@@ -9,10 +9,11 @@ use tools::journal::{
 };
 use tools::protocol::canonical_json;
 use tools::{Digest, ErrorCode, Json, ToolResult};
+use tools_store::Durability;
 
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
 use crate::writer::Writer;
-use crate::{JournalOptions, OpenError, open};
+use crate::{OpenError, open};
 
 /// A journal in a SQLite file. Clones share the file and its writer thread.
 ///
@@ -36,6 +37,24 @@ impl SqliteJournal {
             writer: Arc::new(Writer::start(connection, path.to_owned())?),
             options,
         })
+    }
+
+    /// Returns the text to store for a result, and the digest of the complete result.
+    fn stored_result(&self, result: &ToolResult) -> Result<(String, Digest), JournalError> {
+        let text = canonical(result)?;
+        let digest = Digest::hash_bytes(text.as_bytes());
+        if text.len() <= self.options.max_result_bytes {
+            return Ok((text, digest));
+        }
+        let note = format!(
+            "[the call ran; its result of {} bytes was too large to store]",
+            text.len()
+        );
+        let kept = ToolResult {
+            is_error: result.is_error,
+            ..ToolResult::text(note)
+        };
+        Ok((canonical(&kept)?, digest))
     }
 }
 
@@ -124,26 +143,6 @@ impl Journal for SqliteJournal {
     }
 }
 
-impl SqliteJournal {
-    /// Returns the text to store for a result, and the digest of the complete result.
-    fn stored_result(&self, result: &ToolResult) -> Result<(String, Digest), JournalError> {
-        let text = canonical(result)?;
-        let digest = Digest::hash_bytes(text.as_bytes());
-        if text.len() <= self.options.max_result_bytes {
-            return Ok((text, digest));
-        }
-        let note = format!(
-            "[the call ran; its result of {} bytes was too large to store]",
-            text.len()
-        );
-        let kept = ToolResult {
-            is_error: result.is_error,
-            ..ToolResult::text(note)
-        };
-        Ok((canonical(&kept)?, digest))
-    }
-}
-
 fn canonical(result: &ToolResult) -> Result<String, JournalError> {
     let json = Json::from_serialize(result).map_err(JournalError::failed)?;
     Ok(canonical_json(&json))
@@ -154,5 +153,58 @@ impl std::fmt::Debug for SqliteJournal {
         f.debug_struct("SqliteJournal")
             .field("options", &self.options)
             .finish_non_exhaustive()
+    }
+}
+
+/// The default limit of a stored result: 1 MiB of JSON.
+const DEFAULT_MAX_RESULT_BYTES: usize = 1024 * 1024;
+
+/// Options for [`SqliteJournal::open`](crate::SqliteJournal::open).
+#[derive(Clone, Debug)]
+pub struct JournalOptions {
+    pub(crate) durability: Durability,
+    pub(crate) arguments: bool,
+    pub(crate) max_result_bytes: usize,
+}
+
+impl JournalOptions {
+    /// Creates the default options: [`Durability::Power`], arguments stored as digests only, and results of up to 1 MiB stored
+    /// completely.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the failures that an acknowledged record survives. By default a loss of power is one, because a call that may run only
+    /// once must not be forgotten. The example `rate` measures how much faster [`Durability::Process`] is.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Sets whether to store arguments, and the messages of refusals, which may quote arguments. Values that a schema marks as
+    /// secret are masked; other values may still be confidential.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: bool) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// Sets the size limit of a stored result, in bytes of JSON. Of a larger result only the digest is stored; a resumed session
+    /// is given a note instead.
+    #[must_use]
+    pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
+        self.max_result_bytes = bytes;
+        self
+    }
+}
+
+impl Default for JournalOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::default(),
+            arguments: false,
+            max_result_bytes: DEFAULT_MAX_RESULT_BYTES,
+        }
     }
 }

@@ -5,8 +5,8 @@ use tools::Grant;
 use tools::journal::{Checkpoint, JournalFuture, SessionStart};
 
 use crate::audit::unreadable;
-use crate::error::Fault;
 use crate::ledger::Ledger;
+use crate::open::Fault;
 use crate::open::{VERSION, WITH_JOBS, WITH_MODELS, WITH_SESSIONS};
 use crate::{Audit, AuditError, SqliteJournal};
 

@@ -9,8 +9,8 @@ use tokio::sync::{mpsc, oneshot};
 use tools::journal::JournalError;
 
 use crate::OpenError;
-use crate::error::Fault;
 use crate::ledger::Ledger;
+use crate::open::Fault;
 use crate::open::begin;
 
 /// The capacity of the queue. Senders wait while it is full.

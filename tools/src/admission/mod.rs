@@ -30,7 +30,6 @@ mod concurrency;
 mod index;
 mod key;
 mod limiter;
-mod rate;
 mod table;
 
 #[cfg(all(test, shuttle))]
@@ -45,7 +44,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use self::concurrency::{ConcurrencyLimit, ShardId};
+use self::concurrency::ConcurrencyLimit;
 use self::table::{Status, Table, Wakers};
 use crate::sync::{Mutex, lock};
 use crate::timer::timer;
@@ -77,7 +76,7 @@ pub(crate) struct Permit<'a> {
 
 enum Held {
     Nothing,
-    Shard(ShardId),
+    Slot,
     Call(u64),
 }
 
@@ -134,12 +133,9 @@ impl Admission {
 
     /// Admits a call without keys and without limits of its tool, without locking. Returns `None` if the call would have to wait.
     pub(crate) fn enter(&self, is_nested: bool) -> Option<Permit<'_>> {
-        let held = if is_nested {
-            Held::Nothing
-        } else {
-            Held::Shard(self.concurrency.enter()?)
-        };
-        Some(Permit {
+        let held = if is_nested { Held::Nothing } else { Held::Slot };
+        // Not built before, because a permit that is dropped gives its slot back.
+        (is_nested || self.concurrency.enter()).then(|| Permit {
             admission: self,
             held,
         })
@@ -209,7 +205,7 @@ impl Permit<'_> {
     pub(crate) fn id(&self) -> Option<u64> {
         match self.held {
             Held::Call(id) => Some(id),
-            Held::Nothing | Held::Shard(_) => None,
+            Held::Nothing | Held::Slot => None,
         }
     }
 
@@ -270,8 +266,8 @@ impl Drop for Permit<'_> {
     fn drop(&mut self) {
         match self.held {
             Held::Nothing => {}
-            Held::Shard(shard) => {
-                if self.admission.concurrency.leave(shard) {
+            Held::Slot => {
+                if self.admission.concurrency.leave() {
                     self.admission.serve();
                 }
             }

@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use tokio::time::Instant;
 
-use super::concurrency::{ConcurrencyLimit, ShardId};
+use super::concurrency::ConcurrencyLimit;
 use super::index::Index;
 use super::key::{Key, Reach};
 use super::limiter::Limiter;
@@ -47,7 +47,7 @@ struct Call {
     behind: Vec<u64>,
     /// The time of its tool's next rate token.
     not_before: Option<Instant>,
-    slot: Option<ShardId>,
+    has_slot: bool,
     waker: Option<Waker>,
 }
 
@@ -138,7 +138,7 @@ impl Table {
             before,
             behind,
             not_before: None,
-            slot: None,
+            has_slot: false,
             waker: None,
         };
         self.calls.insert(id, call);
@@ -166,8 +166,8 @@ impl Table {
                 }
             }
         }
-        if let Some(slot) = call.slot {
-            concurrency.leave(slot);
+        if call.has_slot {
+            concurrency.leave();
         }
         self.pass_on(call.behind);
         self.serve(concurrency, wakers);
@@ -204,8 +204,8 @@ impl Table {
                 continue;
             }
             if needs_slot {
-                call.slot = concurrency.take();
-                if call.slot.is_none() {
+                call.has_slot = concurrency.take();
+                if !call.has_slot {
                     is_full = true;
                     continue;
                 }
@@ -213,8 +213,8 @@ impl Table {
             call.not_before = limiter.and_then(|limiter| limiter.enter().err());
             wakers.extend(call.waker.take());
             if call.not_before.is_some() {
-                if let Some(slot) = call.slot.take() {
-                    concurrency.leave(slot);
+                if std::mem::take(&mut call.has_slot) {
+                    concurrency.leave();
                 }
                 continue;
             }

@@ -86,3 +86,14 @@ fn overloaded(Refused { retry_after }: Refused) -> ToolErrorKind {
         retry_after: Some(retry_after),
     }
 }
+
+pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolErrorKind> {
+    if entry.needs().is_empty() {
+        return Ok(());
+    }
+    let unmet = cx.services().unmet(entry.needs());
+    if unmet.is_empty() {
+        return Ok(());
+    }
+    Err(cx.services().lack_of(&unmet))
+}

@@ -3,7 +3,7 @@
 use protocol::{Content, ResourceContents, ToolResult};
 use serde_json::{Value, json};
 
-use crate::text_ends::head;
+use crate::visible::head;
 
 /// The most bytes of an attribute. Collectors refuse large requests whole.
 pub const MOST_BYTES: usize = 64 * 1024;

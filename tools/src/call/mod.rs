@@ -97,9 +97,7 @@ mod sent_texts;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 pub(crate) mod span;
-mod supply;
 mod targets;
-mod traced;
 mod validate;
 mod verify;
 
@@ -115,7 +113,7 @@ use self::record::Record;
 use crate::context::CallScope;
 use crate::{AbsentTools, Arguments, Entry, Host, ToolContext, ToolError, ToolErrorKind, schema};
 
-pub use crate::context::observer::DeadlineObserver;
+pub use crate::context::deadline::DeadlineObserver;
 pub use crate::context::order::CallOrder;
 pub use crate::context::person_clock::PersonClock;
 pub use crate::context::place::CallPlace;
@@ -219,7 +217,7 @@ pub(crate) fn execute_in(
             (None, None) => Execution::refused(error),
         },
     };
-    traced::in_span(span, execution)
+    execution::in_span(span, execution)
 }
 
 /// Records that a host refused a call instead of passing it to the pipeline: in a span of its own, and in the journal if the context has
@@ -440,7 +438,7 @@ fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolErrorKind> {
     if caller.is_cancelled() {
         return Err(ToolErrorKind::Cancelled);
     }
-    supply::supply(entry, caller)
+    admit::supply(entry, caller)
 }
 
 /// Runs the stages *parse* and *convert*, and records the arguments in the span.

@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::borrow::Cow;
 
-use crate::text_ends::{head, tail};
+use crate::visible::{head, tail};
 use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
 
 /// The approximate length of the notice about missing bytes. Truncating a shorter text would make it longer.

@@ -14,7 +14,7 @@ use super::overflow::Overflow;
 use super::run::Run;
 use crate::isolate::Panic;
 use crate::preview::{PreviewOutcome, PreviewSource};
-use crate::text_ends::head;
+use crate::visible::head;
 use crate::{Entry, Input, Preview, Resolve, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// The time limit of a preview. A person waits for the question meanwhile.

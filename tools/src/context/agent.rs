@@ -3,7 +3,7 @@
 use protocol::ToolName;
 
 use super::ToolContext;
-use crate::{ToolError, text_ends};
+use crate::{ToolError, visible};
 
 /// The error for calls that cannot be made as those of a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +44,7 @@ impl ToolContext {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         if name.is_empty() || name.len() > Self::MAX_AGENT_NAME || !name.bytes().all(is_allowed) {
             return Err(AgentError::Name {
-                name: text_ends::head(name, 80).to_owned(),
+                name: visible::head(name, 80).to_owned(),
             });
         }
         if let Some(entry) = self.entry().filter(|entry| !entry.tool().limits.delegates) {

@@ -2,24 +2,17 @@
 
 mod agent;
 mod approver;
-mod deadline;
+pub(crate) mod deadline;
 mod detached;
-mod domain;
-mod exposure;
 mod file_authors;
 mod host;
 mod known_texts;
-mod layer;
-mod need;
-pub(crate) mod observer;
 pub(crate) mod order;
 mod origin;
 mod parent_call;
 mod permission;
-mod person;
 pub(crate) mod person_clock;
 pub(crate) mod place;
-mod preview;
 mod progress;
 mod protected_file;
 mod scope;
@@ -41,23 +34,22 @@ use crate::policy::SensitivePaths;
 use crate::sync::Mutex;
 use crate::{Entry, Policy};
 
+pub use self::approver::{
+    AnswerFuture, Approval, ApprovalFuture, Approver, Decision, NobodyThere, Person,
+};
+pub(crate) use self::deadline::DeadlineObserver;
+pub use self::file_authors::{Exposure, FileAuthors, FileJudge, WriteWatch};
+pub(crate) use self::scope::{CallScope, QueueNumber};
+pub(crate) use self::scope_span::ScopeSpan;
+pub use self::service::{Need, Services};
 pub use agent::AgentError;
-pub use approver::{Approval, ApprovalFuture, Approver, Decision};
-pub use exposure::Exposure;
-pub use file_authors::{FileAuthors, FileJudge, WriteWatch};
 pub use host::Host;
 pub use known_texts::{KnownTexts, UrlCount};
-pub use need::Need;
-pub(crate) use observer::DeadlineObserver;
 pub(crate) use order::CallOrder;
 pub(crate) use parent_call::{CallOrigin, ParentCall};
-pub use person::{AnswerFuture, NobodyThere, Person};
 pub(crate) use person_clock::PersonClock;
 pub use progress::{Progress, ProgressSink};
 pub use protected_file::{ProtectedFate, ProtectedFile};
-pub(crate) use scope::{CallScope, QueueNumber};
-pub(crate) use scope_span::ScopeSpan;
-pub use service::Services;
 pub(crate) use spelling::error_result;
 pub use workspace_domain::WorkspaceDomain;
 
@@ -78,7 +70,7 @@ struct Facts {
     grant: Arc<Grant>,
     /// The grant of the call that a preview describes.
     previewed: Option<Arc<Grant>>,
-    domains: domain::Domains,
+    domains: workspace_domain::Domains,
     /// The ticket of the next call in its order.
     ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,
     timeout: Option<Duration>,
@@ -228,6 +220,19 @@ impl ToolContext {
     fn with(mut self, change: impl FnOnce(&mut Facts)) -> Self {
         change(Arc::make_mut(&mut self.facts));
         self
+    }
+
+    /// Returns the layers, the outermost first.
+    pub(crate) fn layers(&self) -> &[Arc<dyn Layer>] {
+        self.facts.layers.as_deref().unwrap_or_default()
+    }
+
+    /// Returns true if both contexts belong to the same running call.
+    pub(crate) fn is_of_same_call(&self, other: &Self) -> bool {
+        match (&self.call, &other.call) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! The policy, the sensitive paths and the approval timeout of a context.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{Target, ToolNames};
+use protocol::{Clause, Grant, Target, ToolNames};
 
-use super::ToolContext;
+use super::{NotInherited, ToolContext};
 use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Sensitivity, Verdict};
 use crate::{Approval, Concern, ToolErrorKind};
 
@@ -137,6 +138,29 @@ impl ToolContext {
     fn approved(&self) -> &[Target] {
         self.call.as_ref().map_or(&[], |call| &call.approved)
     }
+
+    /// Returns the grant of the call that a preview describes, so that it can show what the call may do. Its own
+    /// [grant](Self::grant) is for reading only. Outside of a preview both are the same.
+    pub fn previewed_grant(&self) -> &Grant {
+        self.facts.previewed.as_deref().unwrap_or(self.grant())
+    }
+
+    /// Returns the caller's context for a preview: its grant for reading only, and no way to be noticed outside of it. There is no
+    /// approver and no person, because a preview must not ask, and no journal and no progress sink, because a preview is no call.
+    pub(crate) fn for_preview(&self) -> Self {
+        // Without the clause the grant would be empty, which is safe.
+        let reads = READS.parse::<Clause>().ok();
+        self.clone().with(|facts| {
+            facts.previewed = Some(facts.grant.clone());
+            facts.grant = Arc::new(facts.grant.narrowed(reads));
+            facts.approver = None;
+            facts.person = None;
+            facts.journal = None;
+            facts.progress = None;
+            facts.observer = NotInherited::default();
+            facts.records_content = false;
+        })
+    }
 }
 
 /// Returns true if the target equals `outer` or is a path below it.
@@ -150,3 +174,6 @@ fn is_within(target: &Target, outer: &Target) -> bool {
             .is_some_and(below)
             || target.scheme() == "fs" && outer.value() == ".")
 }
+
+/// The clause that covers every read.
+const READS: &str = "*:read:**";

@@ -1,17 +1,22 @@
 //! [`Progress`]: the progress of a call.
 
+use serde::Serialize;
+
 use super::ProtectedFile;
 use crate::ToolContext;
-use crate::text_ends::head;
+use crate::visible::head;
 
 /// The progress of a call, as reported by its tool.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Progress {
     /// The completed amount, in a unit of the tool's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub done: Option<f64>,
     /// The total amount, in the same unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// A description of the current work, for people. Cut at [`MAX_MESSAGE_BYTES`](Progress::MAX_MESSAGE_BYTES) when reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 

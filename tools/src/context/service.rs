@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ToolErrorKind;
-use crate::context::Need;
 
 /// A map of services by type, such as a workspace, an HTTP client or a store. Tools have no state of their own and use services
 /// instead.
@@ -144,5 +143,38 @@ impl fmt::Debug for Services {
             .collect();
         names.sort_unstable();
         f.debug_set().entries(names).finish()
+    }
+}
+
+/// The type of a service that a tool requires. Can be a constant, for static handlers.
+#[derive(Clone, Copy)]
+pub struct Need {
+    type_id: fn() -> TypeId,
+    type_name: fn() -> &'static str,
+}
+
+impl Need {
+    /// Creates the requirement of a service of type `T`.
+    pub const fn new<T: Any + Send + Sync>() -> Self {
+        Self {
+            type_id: TypeId::of::<T>,
+            type_name: type_name::<T>,
+        }
+    }
+
+    /// Returns the id of the type.
+    pub fn id(&self) -> TypeId {
+        (self.type_id)()
+    }
+
+    /// Returns the path of the type, for messages.
+    pub fn type_name(&self) -> &'static str {
+        (self.type_name)()
+    }
+}
+
+impl fmt::Debug for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Need({})", self.type_name())
     }
 }

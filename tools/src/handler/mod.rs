@@ -4,27 +4,25 @@
 //! - A *blocking* handler runs on a bounded thread pool. The token of its context asks it to stop.
 
 pub(crate) mod blocking;
-mod function;
 mod future;
-mod input;
 mod output;
-mod typed;
 
 use std::future::Future;
+use std::marker::PhantomData;
 use std::pin::Pin;
 
 use protocol::{Target, TargetError};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::context::Need;
-use crate::{Concern, Input, ToolContext, ToolError};
+use crate::{Concern, Entry, Input, ToolContext, ToolError, ToolErrorKind, Violation};
 
 pub use crate::preview::PreviewFuture;
 pub use blocking::blocking;
 pub use future::HandlerFuture;
-pub(crate) use input::deserialized;
 pub use output::IntoToolResult;
 pub(crate) use output::result_from_value;
-pub use typed::typed;
 
 /// The targets of a call, or the reason why there are none.
 pub type Targets = Result<Vec<Target>, TargetError>;
@@ -135,5 +133,115 @@ pub trait Handler: Send + Sync + 'static {
     /// inner handler.
     fn origin(&self) -> &'static str {
         std::any::type_name::<Self>()
+    }
+}
+
+/// A handler with typed arguments.
+struct Typed<A, F> {
+    function: F,
+    arguments: PhantomData<fn(A)>,
+}
+
+/// Creates a handler from a function with typed arguments. [`schema_of`](crate::schema_of) returns the schema of the type.
+///
+/// ```
+/// use serde::Deserialize;
+/// use tools::{Catalog, Effects, JsonSchema, Tool, ToolContext, handler, schema_of};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add {
+///     /// The first.
+///     a: i64,
+///     /// The second.
+///     b: i64,
+/// }
+///
+/// let tool = Tool::new("add", "Adds two integers.", schema_of::<Add>())?.with_effects(Effects::Pure);
+/// Catalog::new().register(tool, handler::typed(async |_cx: ToolContext, Add { a, b }| {
+///     a.checked_add(b).ok_or("the sum does not fit into 64 bits")
+/// }))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn typed<A, F, Fut>(function: F) -> impl Handler
+where
+    A: DeserializeOwned + Send + 'static,
+    F: Fn(ToolContext, A) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: IntoToolResult> + Send + 'static,
+{
+    Typed {
+        function,
+        arguments: PhantomData,
+    }
+}
+
+impl<A, F, Fut> Handler for Typed<A, F>
+where
+    A: DeserializeOwned + Send + 'static,
+    F: Fn(ToolContext, A) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: IntoToolResult> + Send + 'static,
+{
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async move {
+            let arguments = deserialized(cx.entry(), arguments)?;
+            (self.function)(cx, arguments).await.into_tool_result()
+        })
+    }
+
+    fn origin(&self) -> &'static str {
+        std::any::type_name::<F>()
+    }
+}
+
+impl<F, Fut> Handler for F
+where
+    F: Fn(ToolContext, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: IntoToolResult> + Send + 'static,
+{
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        let future = match value(arguments) {
+            Ok(arguments) => self(cx, arguments),
+            Err(error) => return HandlerFuture::ready(Err(error.into())),
+        };
+        HandlerFuture::new(async move { future.await.into_tool_result() })
+    }
+}
+
+/// Deserializes the arguments of a call.
+///
+/// # Errors
+/// Returns [`ToolErrorKind::InvalidArguments`] if the type is narrower than the schema that the arguments fit.
+pub(crate) fn deserialized<A: DeserializeOwned>(
+    entry: Option<&Entry>,
+    arguments: Input,
+) -> Result<A, ToolErrorKind> {
+    // A wrapping handler may have replaced the pipeline's arguments with its own, which do not know about secrets.
+    let arguments = match entry {
+        Some(entry) => arguments.with_secrets(entry.has_masked()),
+        None => arguments,
+    };
+    arguments.deserialize().map_err(|error| {
+        refused(
+            "arguments as the description says".to_owned(),
+            error.to_string(),
+        )
+    })
+}
+
+/// Converts the arguments into a `Value`, for handlers that take one.
+///
+/// # Errors
+/// Returns [`ToolErrorKind::InvalidArguments`] if an integer exceeds 64 bits, because a `Value` would round it.
+pub(super) fn value(arguments: Input) -> Result<Value, ToolErrorKind> {
+    if arguments.json().extent().has_big_integer {
+        let expected =
+            "integers of at most 64 bits, because this tool supports no larger ones".to_owned();
+        return Err(refused(expected, "a larger one".to_owned()));
+    }
+    Ok(arguments.into_value())
+}
+
+fn refused(expected: String, found: String) -> ToolErrorKind {
+    ToolErrorKind::InvalidArguments {
+        violations: vec![Violation::whole(expected, found)],
     }
 }

@@ -30,22 +30,19 @@
 //!
 //! Give each conversation its own session name. An equal call at the same place of a session with the same name is replayed.
 
-mod checkpoint;
-mod error;
-mod key;
 mod record;
-mod session_start;
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::ErrorCode;
 
-pub use checkpoint::{Checkpoint, CheckpointId};
-pub use error::JournalError;
-pub use key::CallKey;
+use crate::Grant;
+
 pub use record::{BeginResult, CallArguments, CallRecord, IntentId, OutcomeRecord, RecordedCall};
-pub use session_start::SessionStart;
 
 /// The future that a [`Journal`] method returns.
 pub type JournalFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
@@ -99,4 +96,159 @@ pub trait Journal: Send + Sync {
 
     /// Returns the session's newest checkpoint with all of its messages, or `None` if it has none.
     fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>>;
+}
+
+/// The data a driver needs to resume a session. The journal stores it without reading it.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checkpoint {
+    /// The messages, in order. A conversation only grows, even if requests leave out parts of it, so each message is written once.
+    pub messages: Vec<String>,
+    /// The rest of the state. It is small, and each checkpoint replaces it.
+    pub state: String,
+}
+
+impl Checkpoint {
+    /// Creates a checkpoint.
+    pub fn new(messages: Vec<String>, state: impl Into<String>) -> Self {
+        Self {
+            messages,
+            state: state.into(),
+        }
+    }
+}
+
+impl fmt::Debug for Checkpoint {
+    /// Shows the number of messages only, because arguments in them may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checkpoint")
+            .field("messages", &self.messages.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// An identifier that a journal assigns to a checkpoint, unique within its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CheckpointId(pub u64);
+
+/// The time, workspace, grant, provider, URL of its service, model and job with which a session began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionStart {
+    /// The time, in milliseconds since 1970, UTC.
+    pub at_ms: i64,
+    /// The workspace's path or another name of it. The journal does not interpret it.
+    pub workspace: String,
+    /// The grant. A host narrows the grant of a resumed session by it.
+    pub grant: Grant,
+    /// The name of the provider, or `None` if it is not recorded.
+    pub provider: Option<String>,
+    /// The model's name, or `None` if the provider chose it.
+    pub model: Option<String>,
+    /// The URL of the provider's service, or `None` for its usual one. A host must not send a key there because a journal says so.
+    pub base_url: Option<String>,
+    /// The job that the session runs, or `None` if it runs none. The limits of a job are in no journal, so a host resumes none.
+    pub job: Option<i64>,
+}
+
+impl SessionStart {
+    /// Creates the start of a session that begins now.
+    pub fn new(workspace: impl Into<String>, grant: Grant) -> Self {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Self {
+            at_ms: i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+            workspace: workspace.into(),
+            grant,
+            provider: None,
+            model: None,
+            base_url: None,
+            job: None,
+        }
+    }
+}
+
+/// An error from reading or writing a journal.
+///
+/// The pipeline turns it into [`ToolErrorKind::Internal`](crate::ToolErrorKind::Internal), which ends a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The journal cannot be read or written.
+    #[error("the journal cannot be used: {reason}; check its file and its disk, then resume")]
+    Failed {
+        /// The underlying error.
+        reason: String,
+    },
+    /// The journal's writer has ended.
+    #[error("the journal is closed; open it again, then resume")]
+    Closed,
+}
+
+impl JournalError {
+    /// Creates a [`Failed`](Self::Failed) with this reason.
+    pub fn failed(reason: impl ToString) -> Self {
+        Self::Failed {
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// The position of a call in a session. Repeating a conversation gives each call the same key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct CallKey {
+    /// The session's name.
+    pub session: Arc<str>,
+    /// The number of the turn, counted from 1 over the whole session.
+    pub turn: u64,
+    /// The index of the call in the turn, from 0.
+    pub index: u32,
+    /// For a nested call: the indexes on the way to it, from 0, joined by dots. Empty for a call made by the turn itself.
+    ///
+    /// `2.0` is the first call made by the third call that the turn's tool made.
+    pub path: String,
+}
+
+impl CallKey {
+    /// Creates the key of a call made by a turn.
+    pub fn new(session: impl Into<Arc<str>>, turn: u64, index: u32) -> Self {
+        Self {
+            session: session.into(),
+            turn,
+            index,
+            path: String::new(),
+        }
+    }
+
+    /// Returns the key of a nested call. `number` counts the calls made by this one, from 0.
+    #[must_use]
+    pub fn nested(&self, number: u32) -> Self {
+        let path = match &*self.path {
+            "" => number.to_string(),
+            path => format!("{path}.{number}"),
+        };
+        Self {
+            path,
+            ..self.clone()
+        }
+    }
+}
+
+/// Formats the key for people: `turn 3, call 0.2 of session "a"`.
+impl fmt::Display for CallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            session,
+            turn,
+            index,
+            path,
+        } = self;
+        let dot = if path.is_empty() { "" } else { "." };
+        write!(
+            f,
+            "turn {turn}, call {index}{dot}{path} of session {session:?}"
+        )
+    }
 }

@@ -1,24 +1,20 @@
 //! [`Policy`]: rules that allow, ask about or deny calls within a grant.
 
-mod error;
 mod host;
 mod reason;
 mod rule;
 mod ruling;
 mod sensitive;
 mod tool_glob;
-mod verdict;
 
 use protocol::{ApprovalDefault, Target, ToolNames};
 use serde::Deserialize;
 
-pub use error::InvalidRule;
+pub use self::rule::{InvalidRule, Rule, Verdict};
 pub use reason::Reason;
-pub use rule::Rule;
 pub use ruling::Ruling;
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 pub use tool_glob::ToolGlob;
-pub use verdict::Verdict;
 
 /// A list of rules about calls, with a default. No rule allows access beyond the grant.
 ///

@@ -7,7 +7,7 @@ use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName, ToolNames, Un
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{InvalidRule, ToolGlob, Verdict};
+use super::ToolGlob;
 
 /// A verdict about the calls of some tools on some targets.
 ///
@@ -292,4 +292,75 @@ fn call(example: &str) -> Result<(ToolName, Option<Target>), InvalidRule> {
         .transpose()
         .map_err(|error: protocol::InvalidTarget| invalid(error.to_string()))?;
     Ok((tool, target))
+}
+
+/// The decision of a rule about a call, ordered by strictness. Of several verdicts the greatest holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The call runs if it is granted.
+    Allow,
+    /// The call needs approval.
+    Ask,
+    /// The call is refused.
+    Deny,
+}
+
+/// Writes `allow`, `ask` or `deny`.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// An error from creating a [`Rule`](super::Rule) or from checking it against its examples.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidRule {
+    /// The rule names neither tools nor targets.
+    #[error(
+        "the rule has neither `tool` nor `target`; add one, such as `tool = \"*\"` for every tool"
+    )]
+    Empty,
+    /// The glob over tool names is invalid.
+    #[error("{glob:?} is not a glob over tool names: {reason}; write one such as `fs.*`")]
+    Tool {
+        /// The glob.
+        glob: String,
+        /// The error of the glob.
+        reason: String,
+    },
+    /// The example does not describe a call.
+    #[error(
+        "the example {example:?} cannot be read: {reason}; write a tool and a target, such as `fs.read fs:read:src/a`, \
+         or a tool alone"
+    )]
+    Example {
+        /// The example.
+        example: String,
+        /// The error of the example.
+        reason: String,
+    },
+    /// The rule does not apply to an example that it must apply to.
+    #[error(
+        "the rule `{rule}` does not apply to its example {example:?}{why}; change the rule or the example"
+    )]
+    Unmatched {
+        /// The rule.
+        rule: String,
+        /// The example.
+        example: String,
+        /// The reason, or an empty string if the globs do not match.
+        why: &'static str,
+    },
+    /// The rule applies to an example that it must not apply to.
+    #[error(
+        "the rule `{rule}` applies to its counterexample {example:?}; change the rule or the example"
+    )]
+    Matched {
+        /// The rule.
+        rule: String,
+        /// The example.
+        example: String,
+    },
 }

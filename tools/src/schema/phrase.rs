@@ -2,17 +2,24 @@
 
 use std::fmt::Write as _;
 
-use protocol::is_invisible;
+use protocol::{canonical_json, is_invisible};
 use serde_json::Value;
+
+use super::walk;
 
 /// The longest value that is shown as JSON, in characters.
 const SHOWN: usize = 64;
 
 /// Returns the value as JSON with sorted keys, or a description if that is longer than 64 characters.
 pub(crate) fn show(value: &Value) -> String {
-    let mut json = Bounded::new(SHOWN);
-    if json.value(value).is_some() {
-        return json.text;
+    if is_small(value) {
+        let mut json = String::new();
+        canonical_json(value)
+            .chars()
+            .for_each(|character| push_visible(&mut json, character));
+        if json.chars().count() <= SHOWN {
+            return json;
+        }
     }
     match value {
         Value::String(text) => {
@@ -33,6 +40,17 @@ pub(crate) fn show(value: &Value) -> String {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => "a number".into(),
     }
+}
+
+/// Returns false for values that are surely longer than [`SHOWN`] as JSON, so that a large value costs no more than a small one.
+fn is_small(value: &Value) -> bool {
+    let is_short = |text: &str| text.len() <= 4 * SHOWN;
+    walk::values(value).take(SHOWN + 1).count() <= SHOWN
+        && walk::values(value).all(|(value, _)| match value {
+            Value::String(text) => is_short(text),
+            Value::Object(members) => members.keys().all(|name| is_short(name)),
+            _ => true,
+        })
 }
 
 /// Returns the text in backquotes, cut after `most` characters, with invisible characters escaped.
@@ -152,80 +170,6 @@ fn push_visible(out: &mut String, character: char) {
         }
     } else {
         out.push(character);
-    }
-}
-
-/// Writes JSON text up to a length limit. Returns `None` beyond it, so a large value costs no more than the limit.
-struct Bounded {
-    text: String,
-    left: usize,
-}
-
-impl Bounded {
-    fn new(left: usize) -> Self {
-        Self {
-            text: String::new(),
-            left,
-        }
-    }
-
-    fn value(&mut self, value: &Value) -> Option<()> {
-        match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => self.raw(&value.to_string()),
-            Value::String(text) => self.string(text),
-            Value::Array(items) => {
-                self.raw("[")?;
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        self.raw(",")?;
-                    }
-                    self.value(item)?;
-                }
-                self.raw("]")
-            }
-            Value::Object(properties) => {
-                if properties.len() > self.left {
-                    return None;
-                }
-                let mut sorted: Vec<_> = properties.iter().collect();
-                sorted.sort_unstable_by_key(|(name, _)| *name);
-                self.raw("{")?;
-                for (index, (name, property)) in sorted.into_iter().enumerate() {
-                    if index > 0 {
-                        self.raw(",")?;
-                    }
-                    self.string(name)?;
-                    self.raw(":")?;
-                    self.value(property)?;
-                }
-                self.raw("}")
-            }
-        }
-    }
-
-    fn string(&mut self, text: &str) -> Option<()> {
-        self.raw("\"")?;
-        for character in text.chars() {
-            match character {
-                '"' => self.raw("\\\"")?,
-                '\\' => self.raw("\\\\")?,
-                '\n' => self.raw("\\n")?,
-                '\t' => self.raw("\\t")?,
-                _ => {
-                    let before = self.text.len();
-                    push_visible(&mut self.text, character);
-                    let added = self.text[before..].chars().count();
-                    self.left = self.left.checked_sub(added)?;
-                }
-            }
-        }
-        self.raw("\"")
-    }
-
-    fn raw(&mut self, text: &str) -> Option<()> {
-        self.left = self.left.checked_sub(text.chars().count())?;
-        self.text.push_str(text);
-        Some(())
     }
 }
 

@@ -12,9 +12,9 @@ use protocol::ToolResult;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::entry::{TaskEntry, Told};
 use super::table::{SESSION, Table};
 use super::{Lost, StoredTask, StoredTasks, Task, TaskInfo, TaskStore};
+use super::{TaskEntry, Told};
 use crate::call::in_time;
 use crate::sync::IgnorePoison as _;
 use crate::{Entry, Services, ToolContext, ToolError};

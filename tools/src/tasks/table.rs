@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::entry::TaskEntry;
+use super::TaskEntry;
 use super::{StoredTasks, TaskInfo, TaskStore};
 use crate::ToolError;
 

@@ -1,12 +1,14 @@
 //! [`Input`]: the source of a chat's lines.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, BufRead, IsTerminal as _, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tools_text::decode_input;
+
 use super::editor::Editor;
-use super::line::Line;
-use super::line_reader::LineReader;
 use crate::error::Error;
+use crate::standard_input::MAX_PROMPT_BYTES as MAX_BYTES;
+use crate::{notice, program};
 
 /// Values of `TERM` without line editing.
 const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
@@ -54,5 +56,104 @@ impl Input {
         });
         line.await
             .map_err(|error| Error::Runtime(io::Error::other(error)))?
+    }
+}
+
+/// Reads one line at a time. A backslash at the end of a line continues it on the next.
+struct LineReader {
+    has_prompt: bool,
+}
+
+impl LineReader {
+    pub(super) fn new(has_prompt: bool) -> Self {
+        Self { has_prompt }
+    }
+
+    pub(super) fn line(&self, input: &mut impl BufRead) -> Result<Line, Error> {
+        let mut text = String::new();
+        loop {
+            if self.has_prompt {
+                notice::write(&prompt());
+            }
+            let mut bytes = Vec::new();
+            let limit = (MAX_BYTES - text.len()) as u64 + 1;
+            let length = input
+                .take(limit)
+                .read_until(b'\n', &mut bytes)
+                .map_err(|error| prompt_error(&error.to_string()))?;
+            if text.len() + length > MAX_BYTES {
+                return Err(prompt_error("it is longer than 1 MiB"));
+            }
+            let line = decode_input(&bytes).map_err(|error| prompt_error(&error.to_string()))?;
+            if length == 0 {
+                return Ok(if text.is_empty() {
+                    Line::End
+                } else {
+                    Line::Text(text)
+                });
+            }
+            let line = line.strip_suffix('\n').unwrap_or(&line);
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            match line.strip_suffix('\\') {
+                Some(start) => text = text + start + "\n",
+                None => return Ok(Line::Text(text + line)),
+            }
+        }
+    }
+}
+
+fn prompt_error(reason: &str) -> Error {
+    Error::Prompt(reason.to_owned())
+}
+
+/// A line of input.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    Text(String),
+    /// Discarded with Ctrl-C.
+    Interrupted,
+    End,
+}
+
+/// Returns the prompt of the terminal.
+pub(super) fn prompt() -> String {
+    format!("{}> ", program::name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(mut input: &[u8]) -> Vec<Line> {
+        let reader = LineReader::new(false);
+        std::iter::from_fn(|| {
+            Some(reader.line(&mut input).unwrap()).filter(|line| *line != Line::End)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_backslash_at_the_end_goes_on() {
+        let expected = ["a", "", "b\nc\n d", "e"].map(|text| Line::Text(text.to_owned()));
+        assert_eq!(lines(b"\xEF\xBB\xBFa\r\n\nb\\\nc\\\r\n d\ne"), expected);
+        assert_eq!(lines(b"a\\"), [Line::Text("a\n".to_owned())]);
+        assert_eq!(lines(b""), []);
+    }
+
+    #[test]
+    fn invalid_utf8_and_long_lines_are_refused() {
+        let reader = LineReader::new(false);
+        assert!(matches!(
+            reader.line(&mut &b"\xff\n"[..]),
+            Err(Error::Prompt(_))
+        ));
+        let long = vec![b'a'; MAX_BYTES + 1];
+        assert!(matches!(reader.line(&mut &long[..]), Err(Error::Prompt(_))));
+        assert!(matches!(reader.line(&mut &long[1..]), Ok(Line::Text(_))));
+        let endless = b"a\\\n".repeat(MAX_BYTES);
+        assert!(matches!(
+            reader.line(&mut &endless[..]),
+            Err(Error::Prompt(_))
+        ));
     }
 }

@@ -20,7 +20,7 @@ use crate::notice;
 use crate::output;
 use crate::output_file;
 use crate::refusal;
-use crate::remote_tools;
+use crate::tool_list;
 use host::duration;
 use host::ungranted::{self, GRANT};
 
@@ -84,7 +84,7 @@ impl CallArgs {
             self.host.settings(Values::default())
         });
         let name = self.arguments.name();
-        let servers = remote_tools::attach_for(name, root, defaults).await?;
+        let servers = tool_list::attach_for(name, root, defaults).await?;
         if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
             return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());
         }

@@ -9,7 +9,7 @@ use crate::chat::{self, Input, how_to_grant};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output_format::OutputOption;
+use crate::output::OutputOption;
 use crate::prompt_runner::PromptRunner;
 use crate::session::{OpenSession, SessionOptions};
 

@@ -22,10 +22,10 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::notice;
 use crate::output;
-use crate::output_format::OutputOption;
-use crate::remote_tools;
+use crate::output::OutputOption;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
+use crate::tool_list;
 
 /// The names of the program's own commands.
 const OWN: [&str; 13] = [
@@ -342,7 +342,7 @@ impl CommandContext for FamilyOptions {
             let settings = self.settings()?;
             let root = self.config.reads_files();
             let root = root.then(|| self.root.setting().value);
-            let servers = remote_tools::attach_for(name, root, || Ok(settings.clone())).await?;
+            let servers = tool_list::attach_for(name, root, || Ok(settings.clone())).await?;
             Ok(FoundTool {
                 entry: tools::get(name).map_err(Error::from)?,
                 services: self.root.services(&settings)?,

@@ -13,7 +13,6 @@ use crate::exit::Exit;
 use crate::linked;
 use crate::notice;
 use crate::output;
-use crate::remote_tools;
 use crate::root::RootOption;
 use crate::tool_list;
 
@@ -44,7 +43,7 @@ impl ListArgs {
         let selection = Selection::parse(&self.select)?;
         let root = self.config.reads_files().then(|| self.root.setting().value);
         let settings = self.config.settings(Values::default())?;
-        let _servers = remote_tools::attach(
+        let _servers = tool_list::attach(
             root,
             &settings,
             &selection,

@@ -16,8 +16,8 @@ use crate::fit;
 use crate::host_options::HostOptions;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
-use crate::remote_tools;
 use crate::shell;
+use crate::tool_list;
 use crate::visible::visible;
 
 /// Explain whether a call of a model would be allowed, asked about or refused
@@ -44,7 +44,7 @@ impl WhyArgs {
         let (root, defaults) = (self.host.servers_root(), || {
             self.host.settings(Values::default())
         });
-        let _servers = remote_tools::attach_for(self.arguments.name(), root, defaults).await?;
+        let _servers = tool_list::attach_for(self.arguments.name(), root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);

@@ -2,14 +2,14 @@
 //!
 //! To add a key, add a declaration and run .ci/generate, which writes the table of the README.
 
-pub(crate) mod disclosure;
-pub(crate) mod requests;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
+use agent::{
+    Cost, DisclosureBudget, KeySource, ReasoningEffort, RepeatLimits, RetryPolicy, Timeouts,
+    ToolChoice,
+};
 use host::declare_keys;
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
@@ -19,7 +19,7 @@ use host::settings::{
 use tools::Approval;
 
 use super::model_price::ModelPrice;
-use super::parser::{choice, cost, degree, effort, glob};
+use super::parser::{DisclosureMode, choice, cost, degree, disclosure, effort, glob};
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";
@@ -205,4 +205,51 @@ impl ProgramKeys {
     pub(crate) fn key(&self) -> Option<Setting<KeySource>> {
         key_source(&self.key_env, &self.key_file)
     }
+}
+
+declare_keys! {
+    /// The values of the keys about the tools that requests offer.
+    pub(crate) struct DisclosureKeys;
+
+    /// The tools whose definitions requests have: all, search (those of disclosure.always; the model finds and calls the others), or auto (all of them within the limits below, else search)
+    pub(crate) mode: Setting<DisclosureMode> =
+        Key::new("disclosure.mode", printed(disclosure), Setting::from_default(DisclosureMode::Auto), "\"auto\"")
+            .with_session_flag("--disclosure", Named("MODE"))
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The tools that a search offers in any case, by name, such as 'fs.*'
+    pub(crate) always: Option<Setting<Vec<String>>> = Key::new("disclosure.always", replaced(glob), None, r#"["fs.*", "user.ask"]"#)
+        .with_project(ProjectRule::never(SPENDS));
+
+    /// The most tools that auto offers without a search
+    pub(crate) tools: Setting<u32> = Key::new("disclosure.tools", integer::<0, _>(), Setting::from_default(most_tools()), "64")
+        .with_project(ProjectRule::never(SPENDS));
+}
+
+fn most_tools() -> u32 {
+    u32::try_from(DisclosureBudget::default().tools).unwrap_or(u32::MAX)
+}
+
+declare_keys! {
+    /// The values of the keys about requests to providers.
+    pub(crate) struct RequestKeys;
+
+    /// The time from a request to the first byte of the answer
+    pub(crate) first_byte: Setting<Duration> =
+        Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The time between two bytes of a streamed answer
+    pub(crate) idle: Setting<Duration> =
+        Key::new("timeouts.idle", duration(), Setting::from_default(Timeouts::default().idle), "\"90s\"")
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The maximum number of retries of a provider request
+    pub(crate) max_retries: Setting<u32> =
+        Key::new("retries.max", integer::<0, _>(), Setting::from_default(default_retries()), "4")
+            .with_project(ProjectRule::never(SPENDS));
+}
+
+fn default_retries() -> u32 {
+    u32::try_from(RetryPolicy::default().max_retries).unwrap_or(u32::MAX)
 }

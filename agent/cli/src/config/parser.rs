@@ -1,9 +1,10 @@
 //! Parsers of the program's own values.
 
+use std::fmt;
+use std::str::FromStr;
+
 use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
 use host::settings::{Base, filled};
-
-use super::disclosure_mode::DisclosureMode;
 
 pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
     text.parse()
@@ -34,4 +35,35 @@ pub(super) fn choice(text: &str, base: Base<'_>) -> Result<ToolChoice, String> {
 
 pub(super) fn disclosure(text: &str, _: Base<'_>) -> Result<DisclosureMode, String> {
     text.parse().map_err(str::to_owned)
+}
+
+/// The value of the key `disclosure.mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(crate) enum DisclosureMode {
+    All,
+    Auto,
+    Search,
+}
+
+impl FromStr for DisclosureMode {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "all" => Ok(Self::All),
+            "auto" => Ok(Self::Auto),
+            "search" => Ok(Self::Search),
+            _ => Err("must be all, auto or search"),
+        }
+    }
+}
+
+impl fmt::Display for DisclosureMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::All => "all",
+            Self::Auto => "auto",
+            Self::Search => "search",
+        })
+    }
 }

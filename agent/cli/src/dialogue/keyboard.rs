@@ -1,7 +1,6 @@
 //! Cancellable reads of lines from the terminal.
 
 use std::io::{self, BufRead as _, PipeReader, PipeWriter, Read as _};
-#[cfg(unix)]
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -10,11 +9,9 @@ use tokio::sync::oneshot;
 const MAX_LINE_BYTES: u64 = 4096;
 
 /// The time without input after which a pasted text has ended. Its lines can arrive one by one.
-#[cfg(unix)]
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Discards input typed before the question appears. Waits until no line arrives for [`QUIET`].
-#[cfg(unix)]
 pub(super) async fn discard_typed_ahead() {
     loop {
         discard();
@@ -26,17 +23,11 @@ pub(super) async fn discard_typed_ahead() {
     }
 }
 
-/// Without `poll` and `tcflush` typed input cannot be discarded.
-#[cfg(not(unix))]
-pub(super) async fn discard_typed_ahead() {}
-
-#[cfg(unix)]
 fn discard() {
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 /// Returns true if a line has arrived. The end of the input is none.
-#[cfg(unix)]
 fn has_line_arrived() -> bool {
     rustix::io::ioctl_fionread(io::stdin()).is_ok_and(|bytes| bytes > 0)
 }
@@ -71,7 +62,6 @@ fn read_line() -> io::Result<(oneshot::Receiver<Option<String>>, PipeWriter)> {
 }
 
 /// Waits for a line or the end of the input. Returns false if the reader was stopped.
-#[cfg(unix)]
 fn is_line_there(stopped: &PipeReader) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};
 
@@ -87,10 +77,4 @@ fn is_line_there(stopped: &PipeReader) -> bool {
             Err(_) => return false,
         }
     }
-}
-
-/// Without `poll` the thread cannot be stopped and consumes the next line.
-#[cfg(not(unix))]
-fn is_line_there(_stopped: &PipeReader) -> bool {
-    true
 }

@@ -1,20 +1,19 @@
 //! The lines of events on standard error.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use agent::{
-    Compacted, Cost, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending, Summary,
-    Usage,
+    Compacted, Cost, Event, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending,
+    Summary, Usage,
 };
+use host::{Size, duration};
 use tools::protocol::ResourceContents;
-use tools::{Content, Target, ToolName, ToolResult};
+use tools::{Content, Target, ToolName, ToolResult, counted};
 
 use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::visible::visible;
-use host::Size;
-use host::duration;
-use tools::counted;
 
 /// The maximum number of columns of a call, its targets or an error in a progress line.
 pub(super) const SHOWN: usize = 160;
@@ -270,6 +269,24 @@ fn size(result: &ToolResult) -> u64 {
 /// Returns untrusted text as one visible line, cut to [`SHOWN`].
 pub(super) fn line(text: &str) -> String {
     fit::cut(&visible(text), SHOWN)
+}
+
+/// Returns the path of the sub-agent and its event. The ids of its calls then begin with the call that started it, because each run has
+/// ids of its own.
+pub(super) fn unwrapped(event: &Event) -> (Option<&str>, Cow<'_, Event>) {
+    let Event::SubAgent { agent, call, event } = event else {
+        return (None, Cow::Borrowed(event));
+    };
+    let mut event = (**event).clone();
+    if let Event::CallStarted { id, .. }
+    | Event::Progress { id, .. }
+    | Event::ProtectedFiles { id, .. }
+    | Event::Abandoned { id, .. }
+    | Event::Result { id, .. } = &mut event
+    {
+        *id = format!("{call}/{agent}/{id}");
+    }
+    (Some(agent), Cow::Owned(event))
 }
 
 #[cfg(test)]

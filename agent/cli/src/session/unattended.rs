@@ -17,10 +17,10 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::journal::{ContentOption, JournalOptions};
 use crate::notice;
-use crate::output_format::OutputFormat;
+use crate::output::OutputFormat;
 use crate::provider_choice::ProviderChoice;
 use crate::refusal::HowToGrant;
-use crate::remote_tools;
+use crate::tool_list;
 
 /// The options of sessions in which nobody is asked.
 #[derive(Args, Clone, Debug)]
@@ -120,7 +120,7 @@ impl Sessions for ProgramSessions {
             let root = self.options.agent.host.servers_root();
             let offered = FirstList::Offered;
             let servers =
-                remote_tools::attach(root, settings, &selection, offered, cancellation).await;
+                tool_list::attach(root, settings, &selection, offered, cancellation).await;
             // The servers are dropped first.
             Ok(Box::new((servers, traces)) as Box<dyn Any + Send>)
         })

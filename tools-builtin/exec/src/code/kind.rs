@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tools_fs::reads_as_script;
 
-use crate::word_list::has_word;
+use crate::command::has_word;
 
 /// The files by which a build tool or an interpreter knows a project.
 const PROJECT: &str = "BUILD.bazel CMakeLists.txt Cargo.toml GNUmakefile Gemfile Justfile Makefile Pipfile \
@@ -59,15 +59,9 @@ pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
         || starts_with_interpreter(path)
 }
 
-#[cfg(unix)]
 fn is_executable(metadata: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Metadata) -> bool {
-    false
 }
 
 fn starts_with_interpreter(path: &Path) -> bool {

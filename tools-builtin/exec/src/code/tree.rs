@@ -7,7 +7,7 @@ use tools::Digest;
 use tools::protocol::{Word, Words};
 
 use super::kind::{may_be_code, says_how_to_build};
-use crate::word_list::has_word;
+use crate::command::has_word;
 
 /// The most entries of a workspace that are looked at.
 const MAX_ENTRIES: usize = 200_000;
@@ -121,15 +121,9 @@ fn state(metadata: &Metadata) -> String {
 }
 
 /// The time of the last change, which a program cannot set.
-#[cfg(unix)]
 pub(super) fn changed(metadata: &Metadata) -> (i64, i64) {
     use std::os::unix::fs::MetadataExt as _;
     (metadata.ctime(), metadata.ctime_nsec())
-}
-
-#[cfg(not(unix))]
-pub(super) fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
-    metadata.modified().ok()
 }
 
 #[cfg(test)]

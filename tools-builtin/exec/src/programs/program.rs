@@ -8,10 +8,10 @@ use tools::tasks::{TaskFuture, TaskState};
 use tools::{Task, Tasks, ToolContext, ToolError, ToolResult};
 
 use super::interpreted::Interpreted;
-use super::output::Output;
+use super::screen::Screen;
 use crate::prepare::{Prepared, failed, not_started, settle_at_end};
 use crate::report::end;
-use crate::supervise::{self, Recent, Running, Status, StdinError};
+use crate::supervise::{self, Collect, Recent, Ring, Running, Status, StdinError};
 
 /// The time without output after which an answer is complete.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -271,5 +271,71 @@ impl Task for Program {
 
     fn cancel(&self) {
         self.running.stop();
+    }
+}
+
+/// The unread bytes of each stream that are kept.
+const KEPT: usize = 256 * 1024;
+
+/// One output stream of a program.
+struct Output {
+    text: Text,
+    is_unread: bool,
+    /// Changes when bytes come.
+    news: watch::Sender<()>,
+}
+
+enum Text {
+    Pipe(Ring),
+    Terminal(Box<Screen>),
+}
+
+impl Output {
+    pub(super) fn from_pipe(news: &watch::Sender<()>) -> Self {
+        Self {
+            text: Text::Pipe(Ring::new(KEPT)),
+            is_unread: false,
+            news: news.clone(),
+        }
+    }
+
+    pub(super) fn from_terminal(news: &watch::Sender<()>) -> Self {
+        Self {
+            text: Text::Terminal(Box::new(Screen::new(KEPT))),
+            is_unread: false,
+            news: news.clone(),
+        }
+    }
+
+    /// Returns true if bytes came since the last read.
+    pub(super) fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
+    /// Takes the text since the last read.
+    pub(super) fn read(&mut self) -> Recent {
+        self.is_unread = false;
+        match &mut self.text {
+            Text::Pipe(ring) => ring.read(),
+            Text::Terminal(screen) => screen.read(),
+        }
+    }
+}
+
+impl Collect for Output {
+    fn push(&mut self, bytes: &[u8]) {
+        match &mut self.text {
+            Text::Pipe(ring) => ring.push(bytes),
+            Text::Terminal(screen) => screen.push(bytes),
+        }
+        self.is_unread = true;
+        self.news.send_replace(());
+    }
+
+    fn finish(&mut self) {
+        match &mut self.text {
+            Text::Pipe(ring) => ring.finish(),
+            Text::Terminal(screen) => screen.finish(),
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use tools_fs::is_repository_data;
 
 pub(crate) use self::own::author_settings;
-use crate::word_list::has_word;
+use crate::command::has_word;
 use settings::{is_harmless as are_harmless_settings, redirects};
 
 /// The most entries of a new repository that are looked at. One with more counts.

@@ -1,6 +1,6 @@
 //! Commands that the shell itself runs.
 
-use crate::word_list::has_word;
+use crate::command::has_word;
 
 /// Words that are syntax in the place of a command, in bash or in a POSIX shell.
 const RESERVED: &str = "! [[ ]] case coproc do done elif else esac fi for function if in select then time until \

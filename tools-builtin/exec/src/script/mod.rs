@@ -6,7 +6,6 @@
 mod builtins;
 mod readings;
 mod reason;
-mod redirection;
 mod tree;
 mod word;
 

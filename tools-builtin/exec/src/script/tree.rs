@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tools::protocol::{Word, Words};
 use tree_sitter::{Node, Tree};
 
-use super::redirection::{Opened, Redirection};
+use super::word::{Opened, Redirection};
 use super::{Dialect, Reason, Script, builtins, reason, word};
 
 /// The most reasons that a script has.

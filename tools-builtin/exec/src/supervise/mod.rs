@@ -11,20 +11,14 @@
 //! [`SupervisorLost`].
 
 mod capture;
-mod character;
-mod collect;
-mod ended;
 mod error;
 mod launch;
-mod ring;
 mod running;
 mod start;
 mod stdin;
 
 #[cfg(target_os = "linux")]
 mod frame;
-#[cfg(target_os = "linux")]
-mod leash;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
@@ -38,13 +32,10 @@ mod tree;
 #[cfg(target_os = "linux")]
 mod watch;
 
-pub use capture::{Capture, Captured};
-pub use collect::Collect;
-pub use ended::{Ended, Exit};
+pub use self::capture::{Capture, Captured, Collect, Recent, Ring};
+pub use self::running::{Ended, Exit, Running, Status};
 pub use error::{StartError, StdinError, SupervisorLost};
 pub use launch::Launch;
-pub use ring::{Recent, Ring};
-pub use running::{Running, Status};
 pub use start::start;
 
 #[cfg(target_os = "linux")]

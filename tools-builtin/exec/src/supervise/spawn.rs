@@ -1,6 +1,7 @@
 //! Starts a supervisor and, through it, a program.
 
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
@@ -12,7 +13,6 @@ use tokio::process::{Child, Command};
 use super::error::StartError;
 use super::frame::{Report, Stage, Streams, encode, read, send_with_streams};
 use super::launch::Launch;
-use super::leash::Leash;
 
 /// This program, also if its file has been replaced meanwhile.
 const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -93,5 +93,27 @@ fn start_error(launch: &Launch, error: Option<i32>, stage: Stage) -> StartError 
             StartError::NotExecutable { program }
         }
         (Stage::Program, _) => StartError::Refused { program, source },
+    }
+}
+
+/// The host's end of the channel to a supervisor. A drop ends the program.
+#[derive(Debug)]
+pub(super) struct Leash(UnixStream);
+
+impl Leash {
+    pub(super) fn new(channel: &UnixStream) -> io::Result<Self> {
+        channel.try_clone().map(Self)
+    }
+
+    /// Ends the program. The supervisor can still report.
+    pub(super) fn pull(&self) {
+        // An error means that the supervisor is gone.
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        self.pull();
     }
 }

@@ -1,6 +1,6 @@
 //! [`start`]: starts a program under a supervisor.
 
-use super::collect::Collect;
+use super::capture::Collect;
 use super::error::StartError;
 use super::launch::Launch;
 use super::running::Running;
@@ -26,7 +26,7 @@ pub async fn start<C: Collect>(
     use super::streams::Opened;
     use super::watch::{drain, follow};
 
-    if !crate::entered::has_entered() {
+    if !crate::enter::has_entered() {
         return Err(StartError::NotEntered);
     }
     let streams = if launch.has_terminal {

@@ -7,7 +7,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::collect::Collect;
+use super::capture::Collect;
 use super::error::SupervisorLost;
 use super::frame::{Report, read};
 use super::running::{Status, locked};

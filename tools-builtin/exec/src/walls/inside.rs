@@ -2,16 +2,26 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, exit};
+use std::{fs, io};
 
-use rustix::process::{Signal, ioctl_tiocsctty, set_parent_process_death_signal, setsid};
+use rustix::process::{
+    Resource, Rlimit, Signal, getrlimit, ioctl_tiocsctty, set_parent_process_death_signal,
+    setrlimit, setsid,
+};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities,
+    capability_is_in_bounding_set, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+    set_no_new_privs,
+};
 
 use super::confined::{HOST_NAME, Parcel, VARIABLE};
 use super::paths::Identity;
-use super::seccomp::Surroundings;
-use super::{Confined, Confinement, Network, PROXY, gate, landlock, limits, privilege, seccomp};
+use super::seccomp::{self, Surroundings};
+use super::{Confined, Confinement, Limits, Network, PROXY, gate, landlock};
 
 /// The exit code of a program that could not be started.
 const NOT_STARTED: i32 = 126;
@@ -60,11 +70,11 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
         // Fails in the leader of a process group, which has no terminal of its own either.
         let _ = setsid();
     }
-    limits::set(
+    set(
         &confined.walls.limits,
-        if alone { limits::threads_of_user() } else { 0 },
+        if alone { threads_of_user() } else { 0 },
     )?;
-    privilege::give_up()?;
+    give_up()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if alone {
         landlock::restrict_alone(&confined.walls)?;
@@ -125,4 +135,80 @@ fn close_inherited_files() -> Result<(), Box<dyn Error>> {
         let _ = nix::unistd::close(number);
     }
     Ok(())
+}
+
+/// Sets the limits of this process. `others` is the number of processes of the user that count but are not the program's.
+fn set(limits: &Limits, others: u64) -> io::Result<()> {
+    // A limit of 1 byte also stops dumps that the kernel pipes to a program, which a limit of 0 does not.
+    lower(Resource::Core, Some(1))?;
+    lower(Resource::As, limits.memory)?;
+    lower(Resource::Fsize, limits.file_size)?;
+    lower(
+        Resource::Nproc,
+        limits
+            .processes
+            .map(|processes| processes.saturating_add(others)),
+    )?;
+    lower(Resource::Cpu, limits.cpu_seconds)?;
+    lower(Resource::Nofile, limits.open_files)
+}
+
+/// Sets the soft and the hard limit, unless the hard limit is lower already.
+fn lower(resource: Resource, limit: Option<u64>) -> io::Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    let limit = Some(
+        getrlimit(resource)
+            .maximum
+            .map_or(limit, |maximum| maximum.min(limit)),
+    );
+    Ok(setrlimit(
+        resource,
+        Rlimit {
+            current: limit,
+            maximum: limit,
+        },
+    )?)
+}
+
+/// Counts the threads of this user on this machine.
+fn threads_of_user() -> u64 {
+    let user = rustix::process::getuid().as_raw();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let own = processes.filter(|process| {
+        process
+            .metadata()
+            .is_ok_and(|metadata| metadata.uid() == user)
+    });
+    own.map(|process| fs::read_dir(process.path().join("task")).map_or(0, Iterator::count) as u64)
+        .sum()
+}
+
+/// Gives up all capabilities for good, and sees to it that no program regains any: neither root nor the owner of a setuid file.
+fn give_up() -> io::Result<()> {
+    clear_ambient_capability_set()?;
+    if capabilities(None)?
+        .effective
+        .contains(CapabilitySet::SETPCAP)
+    {
+        set_capabilities_secure_bits(
+            CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED,
+        )?;
+        let all = (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit));
+        // The kernel returns an error for the first number that is no capability.
+        for capability in
+            all.take_while(|capability| capability_is_in_bounding_set(*capability).is_ok())
+        {
+            remove_capability_from_bounding_set(capability)?;
+        }
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    )?;
+    Ok(set_no_new_privs(true)?)
 }

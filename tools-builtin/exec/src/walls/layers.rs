@@ -82,15 +82,9 @@ fn parsed(version: &str) -> Option<[u32; 3]> {
     Some([first, next()?, next()?])
 }
 
-#[cfg(unix)]
 fn is_setuid(path: &std::path::Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o4000 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_setuid(_: &std::path::Path) -> bool {
-    false
 }
 
 /// The combination of layers that confines a program.

@@ -20,11 +20,7 @@ mod inside;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
-mod limits;
-#[cfg(target_os = "linux")]
 mod paths;
-#[cfg(target_os = "linux")]
-mod privilege;
 #[cfg(target_os = "linux")]
 mod probe;
 #[cfg(target_os = "linux")]

@@ -26,21 +26,24 @@
 
 mod pruning;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use host::sessions::Sessions;
-use host::{CommandError, Exit, Retention, program};
+use host::sessions::{SessionScope, Sessions};
+use host::settings::Settings;
+use host::ungranted::Ungranted;
+use host::{CommandError, Exit, Retention, program, shell};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tools::call::{Isolated, Panic};
-use tools::{CancellationToken, IgnorePoison as _, counted};
+use tools::{CancellationToken, Host, IgnorePoison as _, counted};
 
-use super::chat_scope::ChatScope;
 use super::chat_session::{ChatSession, say};
 use super::folder::{ChannelFolder, refused};
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
+use crate::settings::channels::with_replies;
 use crate::{Claim, IncomingMessage, NotTaken};
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
@@ -336,4 +339,59 @@ fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), CommandError> {
 fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> CommandError {
     let reason = format!("the file of a message that waits cannot be changed: {error}");
     refused(channel, &reason)
+}
+
+/// The marks of the session of a chat. The process has one set of servers for all its chats.
+#[derive(Clone, Debug)]
+struct ChatScope {
+    pub(super) channel: String,
+    /// The id on the channel.
+    pub(super) id: String,
+    /// The principal, which no chat of another channel has.
+    pub(super) principal: String,
+    /// The journal.
+    pub(super) file: PathBuf,
+    /// False if the session is in memory alone.
+    pub(super) is_recorded: bool,
+}
+
+impl SessionScope for ChatScope {
+    fn settings(&self, settings: Settings, _has_provider: bool) -> Result<Settings, CommandError> {
+        Ok(with_replies(settings))
+    }
+
+    fn enter(&self, host: Host) -> Host {
+        host.with_channel(&*self.channel)
+            .with_chat(&*self.id)
+            .with_principal(&*self.principal)
+    }
+
+    fn how_to_grant(&self, refused: &Ungranted<'_>) -> String {
+        if !refused.is_beyond(refused.needed) {
+            return format!(
+                "to allow it, add {} to `listen`",
+                refused.consenting_flags(refused.needed)
+            );
+        }
+        let flags = match refused.missing {
+            [] => String::new(),
+            missing => format!(" with {}", refused.consenting_flags(missing)),
+        };
+        // The pattern has the files that SQLite creates beside the journal.
+        let journal = shell::quoted(&self.file.to_string_lossy()).into_owned();
+        format!(
+            "the session keeps to the grant that it began with; to allow it, end `listen`, forget the chat with `rm {journal}*`, and start \
+             `listen` again{flags}"
+        )
+    }
+
+    fn journal(&self) -> Option<(PathBuf, String)> {
+        let stem = self.file.file_stem().unwrap_or_default();
+        let name = format!("{}/{}", self.channel, stem.display());
+        self.is_recorded.then(|| (self.file.clone(), name))
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
 }

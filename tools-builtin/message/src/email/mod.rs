@@ -1,12 +1,13 @@
 //! E-mail, over SMTP.
 
-mod letter;
 mod session;
 mod stream;
 
 use std::sync::Arc;
 
-use lettre::message::Mailbox;
+use data_encoding::HEXLOWER;
+use lettre::message::header::{ContentTransferEncoding, ContentType};
+use lettre::message::{Body, Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
 use tools::source;
 use tools_http::Url;
@@ -15,7 +16,7 @@ use self::session::Encryption;
 use crate::error::field;
 use crate::{
     Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType,
-    SendError, SendFuture,
+    OutgoingMessage, SendError, SendFuture,
 };
 
 inventory::submit! {
@@ -152,7 +153,7 @@ impl Channel for Email {
             let to = parsed
                 .collect::<Result<Vec<_>, _>>()
                 .map_err(SendError::not_sent)?;
-            let letter = letter::format(delivery.message, &self.from, &to)?;
+            let letter = format(delivery.message, &self.from, &to)?;
             let connection = delivery
                 .client
                 .connect(delivery.cx, &self.host, self.port)
@@ -168,5 +169,39 @@ impl Channel for Email {
             )
             .await
         })
+    }
+}
+
+/// The subject of a message without one.
+const NO_SUBJECT: &str = "Message";
+
+/// Returns the mail in ASCII. The text is quoted-printable whatever it contains: lines are short, and no byte has a meaning for SMTP.
+fn format(message: &OutgoingMessage, from: &Mailbox, to: &[Mailbox]) -> Result<Vec<u8>, SendError> {
+    let invalid = |reason: String| {
+        SendError::not_sent(format!("a mail cannot have this text: {reason}; change it"))
+    };
+    let body = Body::new_with_encoding(
+        message.text.clone(),
+        ContentTransferEncoding::QuotedPrintable,
+    );
+    let body = body.map_err(|_| invalid("it cannot be encoded".to_owned()))?;
+    let mut number = [0; 16];
+    getrandom::fill(&mut number).map_err(|error| SendError::later(error.to_string()))?;
+    let id = format!("<{}@{}>", HEXLOWER.encode(&number), from.email.domain());
+    let mut builder = Message::builder()
+        .from(from.clone())
+        .subject(message.subject.as_deref().unwrap_or(NO_SUBJECT))
+        .message_id(Some(id))
+        .header(ContentType::TEXT_PLAIN);
+    for recipient in to {
+        builder = builder.to(recipient.clone());
+    }
+    let formatted = builder
+        .body(body)
+        .map_err(|error| invalid(error.to_string()))?
+        .formatted();
+    match formatted.is_ascii() {
+        true => Ok(formatted),
+        false => Err(invalid("a header is not ASCII".to_owned())),
     }
 }

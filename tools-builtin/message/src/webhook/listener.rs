@@ -10,10 +10,10 @@ use tools::IgnorePoison as _;
 use tools_http::server::{Server, ServerAnswer, ServerOptions, ServerRequest};
 use tools_http::{Method, StatusCode};
 
-use super::parsed::{Parsed, message, text};
 use super::seen::Seen;
 use super::signature::Signature;
 use super::{Format, slack};
+use super::{Parsed, message, text};
 use crate::{Inbox, ListenError};
 
 /// The number of messages that may come at once, and further ones in a second.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::parsed::{Parsed, message, text};
+use super::{Parsed, message, text};
 
 /// Escapes the characters with which a text could notify everybody or disguise a link.
 pub(super) fn escaped(text: &str) -> String {

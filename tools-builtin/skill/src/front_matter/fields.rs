@@ -1,6 +1,6 @@
 //! [`Fields`]: the fields of a front matter, from which the known ones are taken.
 
-use super::value::Value;
+use super::Value;
 use super::{Fault, FrontMatter};
 
 /// The limits of the specification, in characters.

@@ -1,6 +1,6 @@
 //! Reads the lines of a front matter that is not YAML.
 
-use super::value::Value;
+use super::Value;
 
 /// Reads the fields of a front matter line by line. A line without indentation that begins with a word and a colon begins a field, and the
 /// other lines belong to the field before them.

@@ -3,7 +3,7 @@
 use saphyr_parser::{Event, Parser, ScanError};
 
 use super::Fault;
-use super::value::Value;
+use super::Value;
 
 /// The maximum number of nodes.
 const MAX_EVENTS: usize = 10_000;

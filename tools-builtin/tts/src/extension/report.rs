@@ -6,7 +6,7 @@ use serde_json::json;
 use tools::context::Need;
 use tools::{Grant, Host, Services};
 
-use super::keys::SpeechKeys;
+use super::SpeechKeys;
 use super::speech::{SPEAK, configured};
 use crate::Speech;
 

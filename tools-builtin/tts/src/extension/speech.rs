@@ -5,7 +5,7 @@ use tools::Services;
 use tools_http::settings::{backend_client, service_key};
 use tools_http::{BoundSecret, HttpClient};
 
-use super::keys::SpeechKeys;
+use super::SpeechKeys;
 use crate::Speech;
 
 /// Stands in errors for the two settings of the key.

@@ -4,7 +4,7 @@ use host::FamilyReport;
 use host::settings::{Origin, Settings, SettingsError};
 use tools_http::settings::client;
 
-use super::keys::SearchKeys;
+use super::SearchKeys;
 use super::search::{from_settings, key_source, search_client, service};
 use crate::search::{self, SearchBackend, WebSearch};
 

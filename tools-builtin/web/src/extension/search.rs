@@ -6,7 +6,7 @@ use tools_http::settings::{backend_client, service_key};
 use tools_http::{BoundSecret, HttpClient};
 use tools_text::KeySource;
 
-use super::keys::SearchKeys;
+use super::SearchKeys;
 use crate::search::{self, SafeSearch, WebSearch};
 
 /// Stands in errors for the two settings of the key.

@@ -3,9 +3,9 @@
 use super::Notation;
 use super::code_span::CodeSpan;
 use super::escape::{Place, push_escaped, push_label};
+use super::escape::{is_space, without_break_marks};
 use super::link::Link;
-use super::mark::{Mark, OpenMark, Written};
-use super::space::{is_space, without_break_marks};
+use super::link::{Mark, OpenMark, Written};
 
 /// The maximum number of marks around a text. Further ones are left out.
 const MAX_MARKS: usize = 32;

@@ -38,13 +38,9 @@
 //! ```
 
 mod answer;
-mod backend;
 mod brave;
 mod duckduckgo;
 mod error;
-mod fault;
-mod option;
-mod plain_text;
 mod query;
 mod result;
 mod searxng;
@@ -54,16 +50,12 @@ mod tool;
 
 use tools::linked::{self, LookupError};
 
+pub use self::error::{SearchError, SearchFault};
+pub use self::query::{SafeSearch, SearchBackend, SearchOption, SearchQuery, UnknownSafeSearch};
+pub use self::result::{SearchResult, text_of_html};
 pub use answer::{items, json_answer, missing};
-pub use backend::SearchBackend;
-pub use error::SearchError;
-pub use fault::SearchFault;
 /// Re-exported for `inventory::submit!` of a [`SearchBackend`].
 pub use inventory;
-pub use option::SearchOption;
-pub use plain_text::text_of_html;
-pub use query::{SafeSearch, SearchQuery, UnknownSafeSearch};
-pub use result::SearchResult;
 pub use service::WebSearch;
 pub(crate) use tool::SEARCH_TOOL;
 

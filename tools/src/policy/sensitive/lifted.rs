@@ -43,9 +43,7 @@ impl SensitivePaths {
         lifting.dedup();
         lifting
     }
-}
 
-impl SensitivePaths {
     /// Returns true if each layer of the grant has a clause without wildcards for the target, or if a rule allows it by such a clause.
     pub(crate) fn is_spelled(
         grant: &Grant,

@@ -1,6 +1,6 @@
 //! Reads the settings of a repository strictly: all that is not known to be harmless counts.
 
-use crate::word_list::has_word;
+use crate::command::has_word;
 
 /// The sections, each before the keys in it by which git runs nothing.
 const HARMLESS: &str = "core repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf sparsecheckout sparsecheckoutcone
