@@ -177,7 +177,7 @@ mod tests {
             ];
             for before in wide {
                 // A mark of UTF-16 names the encoding, which is kept.
-                if crate::decoded::Decoded::from_utf16(&before).is_some() {
+                if crate::encoding::Decoded::from_utf16(&before).is_some() {
                     continue;
                 }
                 fixture.write("a", &before);
