@@ -351,7 +351,7 @@ mod tests {
     use tools_store::rusqlite::StatementStatus;
 
     use super::*;
-    use crate::schema::SCHEMA;
+    use crate::memory::SCHEMA;
 
     #[test]
     fn a_transaction_counts_a_scope_and_a_principal_once() {
