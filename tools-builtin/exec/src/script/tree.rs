@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
     fn prefix(&mut self, node: Node<'_>, source: &str) {
         let is_piped =
             self.last == Last::Operator && ["|", "|&"].contains(&&self.text[self.start..self.end]);
-        if is_piped || self.frame().has_redirection {
+        if is_piped {
             self.opaque(
                 node.start_byte(),
                 "a word of the shell inside of a pipeline",
