@@ -1,4 +1,4 @@
-//! What programs of several sessions leave.
+//! Looks after the programs of several sessions.
 
 use std::fs;
 use std::thread::sleep;
