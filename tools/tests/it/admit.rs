@@ -143,9 +143,9 @@ async fn sessions_share_the_queue_of_their_catalog_and_its_copies() {
     a.and(b).unwrap();
     assert_eq!(start.elapsed().as_millis(), 2 * STEP.as_millis());
 
-    // In another domain the same path is another file.
+    // In another domain the same path is another file. The latter of two counts.
     let (one, two) = (
-        one.with_domain("fs", "root 1"),
+        one.with_domain("fs", "root 2").with_domain("fs", "root 1"),
         two.with_domain("fs", "root 2"),
     );
     let start = Instant::now();

@@ -108,15 +108,9 @@ pub(super) fn trials() -> Vec<Trial> {
                 let add =
                     "git -c protocol.file.allow=always submodule --quiet add \"$PWD/source\" lib";
                 let grant = [&ALL[..], &[OF_GIT]].concat();
-                let (result, questions) = place.sh(&grant, add, None);
-                assert_eq!((questions, place.aside()), (vec![], vec![]), "{result}");
-                assert!(
-                    place
-                        .workspace
-                        .read(".git/config")
-                        .contains("submodule \"lib\"")
-                );
-                assert!(place.exists("lib/.git"));
+                let (result, _) = place.sh(&grant, add, None);
+                let config = place.workspace.read(".git/config");
+                assert!(config.contains("submodule \"lib\""), "{result}");
             },
         ),
         trials_of("files_of_dependencies_keep_their_names", |layers| {
