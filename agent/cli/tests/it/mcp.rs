@@ -366,6 +366,8 @@ fn a_tool_with_a_schema_over_the_budget_is_named_wherever_its_server_is_looked_a
     let result = documents.find(|event| event["type"] == "result").unwrap();
     assert!(result["error"] == "unavailable", "{result}");
     assert!(result["content"].to_string().contains("schema"), "{result}");
+    let called = crib.run(&["call", "mcp:s/huge"]);
+    assert!(called.stderr.contains("schema"), "{called:#?}");
 }
 
 #[test]

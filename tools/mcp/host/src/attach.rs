@@ -136,10 +136,6 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     if let Some(reason) = wait_of(&name, server, &pins) {
         return Some(reason);
     }
-    let mut unusable = pins.unusable().into_iter();
-    if let Some((_, refused)) = unusable.find(|(unusable, _)| *unusable == *name) {
-        return Some(format!("{refused}; do without it, and tell the user"));
-    }
     let is_pinned = pins.known().iter().any(|(known, _)| *known == *name);
     (is_pinned && tools::get(&name).is_ok()).then(|| {
         format!(
@@ -148,11 +144,16 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     })
 }
 
-/// Returns the note about a tool that waits for approval. Returns `None` for other tools.
+/// Returns the note about a tool that waits for approval or cannot be used. Returns `None` for other tools.
 fn wait_of(tool: &str, server: &str, pins: &Pins) -> Option<String> {
     let mut pending = pins.pending();
     pending.retain(|pending| pending.tool == tool);
-    (!pending.is_empty()).then(|| waiting(server, &pending))
+    if !pending.is_empty() {
+        return Some(waiting(server, &pending));
+    }
+    let mut unusable = pins.unusable().into_iter();
+    let (_, refused) = unusable.find(|(unusable, _)| *unusable == tool)?;
+    Some(format!("{refused}; do without it, and tell the user"))
 }
 
 /// Returns the note about tools that wait for approval.
