@@ -149,11 +149,6 @@ impl<'a> Place<'a> {
             && node
                 .members()
                 .any(|(key, _)| self.replacement(key).is_some());
-        // A missing property may have come as null.
-        let nullable = match self.differences.has_nulls {
-            true => self.nullable(),
-            false => BTreeSet::new(),
-        };
         let mut list = List::begin(text, '{');
         for (key, member) in node.members() {
             let encoded = self.encoded_key(key);
@@ -164,7 +159,7 @@ impl<'a> Place<'a> {
             };
             if direction == Direction::Encode
                 || member.kind() != Kind::Null
-                || !nullable.contains(wire)
+                || !self.is_absent_as_null(wire)
             {
                 list.key(&written);
                 self.member(wire).write(member, direction, list.text);
@@ -315,6 +310,15 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// Returns true if a null for the wire's key means that an optional property is absent.
+    fn is_absent_as_null(&self, wire: &str) -> bool {
+        self.differences.has_nulls
+            && self
+                .schemas
+                .iter()
+                .any(|keywords| is_optional(keywords, wire))
+    }
+
     /// Returns the wire's keys of the optional properties that may be null, in their order.
     fn nullable(&self) -> BTreeSet<&'a str> {
         let mut optional = BTreeSet::new();
@@ -328,6 +332,11 @@ impl<'a> Place<'a> {
         }
         optional
     }
+}
+
+fn is_optional(keywords: &Map<String, Value>, key: &str) -> bool {
+    members(keywords, "properties").is_some_and(|properties| properties.contains_key(key))
+        && !strings(keywords.get("required")).any(|other| other == key)
 }
 
 fn prefix(keywords: &Map<String, Value>) -> Option<&Vec<Value>> {
