@@ -94,6 +94,8 @@ impl Model {
             places
                 .iter()
                 .find_map(|place| body.pointer(place)?.as_u64())
+                // A server without a size of its own says 0.
+                .filter(|size| *size > 0)
         });
         if own.is_some() {
             return own;
@@ -127,7 +129,8 @@ fn shown_by_ollama(shown: &Value) -> Option<u64> {
     let parameters = shown["parameters"].as_str().unwrap_or_default();
     let set = parameters
         .lines()
-        .find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
+        .find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok())
+        .filter(|size| *size > 0);
     set.or_else(|| {
         let fields = shown["model_info"].as_object()?;
         fields

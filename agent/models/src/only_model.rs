@@ -120,7 +120,7 @@ pub(crate) fn models(body: &[u8]) -> Option<Vec<ListedModel>> {
     let context = |model: &Value| {
         places
             .iter()
-            .find_map(|place| model.pointer(place)?.as_u64())
+            .find_map(|place| model.pointer(place)?.as_u64().filter(|size| *size > 0))
     };
     Some(
         list.iter()

@@ -13,6 +13,9 @@ use crate::retry::Failure;
 use crate::stop::stop_reason;
 use crate::written_thoughts::WrittenThoughts;
 
+/// The name of a call that has none.
+const NAMELESS: &str = "call_without_a_name";
+
 /// The parts of a turn, in their order.
 #[derive(Default)]
 pub(crate) struct TurnBuilder<'a> {
@@ -140,11 +143,20 @@ impl<'a> TurnBuilder<'a> {
             .for_each(|sink| send_text(*sink, &self.spoken.1.finish()));
         self.blocks
             .retain(|block| !block.is_nameless() || !block.text.is_empty());
-        if self.blocks.iter().any(Block::is_nameless) {
-            return Err(Failure::unreadable_turn(
-                provider,
-                "a part of a call has no name",
-            ));
+        let is_named =
+            |block: &Block| matches!(block.kind, Kind::Call { .. }) && !block.is_nameless();
+        let has_named = self.blocks.iter().any(is_named);
+        for block in self.blocks.iter_mut().filter(|block| block.is_nameless()) {
+            if !has_named {
+                return Err(Failure::unreadable_turn(
+                    provider,
+                    "a part of a call has no name",
+                ));
+            }
+            // The result of such a call says that there is no tool of this name, and the others run.
+            if let Kind::Call { name, .. } = &mut block.kind {
+                NAMELESS.clone_into(name);
+            }
         }
         self.blocks.sort_by_key(|block| block.place);
         let has_calls = self

@@ -16,9 +16,6 @@ use crate::turn::{Kind, TurnBuilder};
 /// Appended to the arguments of a call that may lack a part of them, so that they are no JSON and the call is refused.
 const UNCERTAIN: &str = " (a part of the arguments belongs to no known call)";
 
-/// The name of a call that has none.
-const NAMELESS: &str = "call_without_a_name";
-
 /// The calls of a reply of chat completions.
 #[derive(Default)]
 pub(super) struct Calls(Vec<OpenCall>);
@@ -60,10 +57,6 @@ impl Calls {
         let call = &mut self.0[position];
         call.id = call.id.take().or(fragment.id);
         call.name = call.name.take().or(fragment.name);
-        // The result of such a call says that there is no tool of this name.
-        if position > 0 && !fragment.arguments.is_empty() {
-            call.name.get_or_insert_with(|| NAMELESS.to_owned());
-        }
         let block = turn.block(call.at);
         block.kind = Kind::Call {
             id: call.id.clone().unwrap_or_default(),

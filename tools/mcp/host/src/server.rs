@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use host::settings::Settings;
 use host::{CommandError, folders, program};
-use tools::{Grant, Host, ToolError, ToolErrorKind};
+use tools::{Grant, Host, ToolErrorKind};
 use tools_exec::Prepared;
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
 use tools_mcp::config::Transport;
