@@ -143,11 +143,17 @@ impl<'a> TurnBuilder<'a> {
             .for_each(|sink| send_text(*sink, &self.spoken.1.finish()));
         self.blocks
             .retain(|block| !block.is_nameless() || !block.text.is_empty());
-        let is_named =
-            |block: &Block| matches!(block.kind, Kind::Call { .. }) && !block.is_nameless();
-        let has_named = self.blocks.iter().any(is_named);
+        let is_call = |block: &&Block| matches!(block.kind, Kind::Call { .. });
+        let mut named = self
+            .blocks
+            .iter()
+            .filter(is_call)
+            .filter(|block| !block.is_nameless());
+        // The arguments without a name may be those of a call without arguments.
+        let has_others =
+            named.clone().next().is_some() && named.all(|block| !block.text.trim().is_empty());
         for block in self.blocks.iter_mut().filter(|block| block.is_nameless()) {
-            if !has_named {
+            if !has_others {
                 return Err(Failure::unreadable_turn(
                     provider,
                     "a part of a call has no name",

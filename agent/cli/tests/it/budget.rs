@@ -184,7 +184,7 @@ fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
         write_user(&crib, file);
         let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
         let call = r#"llm.generate prompt="?" model=anthropic/claude-test"#;
-        let mut run = crib.command(&[&["run", &*call], &flags[..]].concat());
+        let mut run = crib.command(&[&["run", call], &flags[..]].concat());
         let ended: Ended = run.env("ANTHROPIC_API_KEY", key).output().unwrap().into();
         let lines = ended.documents();
         let result = lines.iter().find(|line| line["type"] == "result").unwrap();

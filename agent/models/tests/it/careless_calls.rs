@@ -322,3 +322,30 @@ async fn arguments_without_the_name_of_their_call_are_asked_for_again() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_call_without_a_name_beside_whole_ones_is_told_to_the_model_and_the_others_run() {
+    let whole = json!({"name": "fs__list", "args": {"path": "sub"}, "arguments": {"path": "sub"}});
+    let nameless = json!({"args": {"path": "a"}, "arguments": {"path": "a"}});
+    let gemini =
+        |call: &Value| json!({"functionCall": {"name": call["name"], "args": call["args"]}});
+    let ollama =
+        |call: &Value| json!({"function": {"name": call["name"], "arguments": call["arguments"]}});
+    let of_gemini = json!({"candidates": [{"content": {"role": "model", "parts": [gemini(&whole), gemini(&nameless)]}, "finishReason": "STOP"}]});
+    let of_ollama = json!({"model": "m", "message": {"role": "assistant", "content": "",
+        "tool_calls": [ollama(&whole), ollama(&nameless)]}, "done": true});
+    for (format, event) in [(Format::Gemini, of_gemini), (Format::Ollama, of_ollama)] {
+        let service = Service::new([wire::stream(format, &[event]), ok(format)]).await;
+        let model: Remote = remote(format, &options(format, &service, true));
+        let (summary, _, ran) = run(model, &["fs.list"]).await;
+        assert_eq!(
+            (
+                answer(&summary).0,
+                ran.lock().unwrap().len(),
+                service.requests()
+            ),
+            ("ok", 1, 2),
+            "{format}"
+        );
+    }
+}

@@ -76,6 +76,8 @@ async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() 
         ),
     ] {
         let service = refusing(refusal.clone()).await;
+        // A server without a size of its own says 0, and the list of models has it.
+        service.tell("/props", json!({"n_ctx": 0}));
         told.iter()
             .for_each(|(path, answer)| service.tell(path, answer.clone()));
         let sizes = sizes(Format::OpenAiChat, &service).await;
