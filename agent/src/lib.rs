@@ -9,6 +9,7 @@ mod disclosure;
 pub mod driver;
 mod event;
 mod extract;
+mod fingerprint;
 mod found;
 mod inner_call;
 mod join;

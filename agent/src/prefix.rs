@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tools::ToolName;
 use tools::protocol::{Message, Role};
-use tools::{Digest, ToolName};
 
+use crate::fingerprint::fingerprint;
 use crate::{ProviderInfo, ToolSet, WireToolSet};
 
 /// The parts of a session's prompt prefix that changed since its last run. A service then reads the whole prompt anew instead of
@@ -83,13 +84,4 @@ impl Prefix {
         };
         (change != PrefixChange::default()).then_some(change)
     }
-}
-
-/// Returns the first eight bytes of the SHA-256 digest of a text.
-pub(crate) fn fingerprint(text: &str) -> u64 {
-    Digest::hash_bytes(text.as_bytes())
-        .as_bytes()
-        .iter()
-        .take(8)
-        .fold(0, |digest, byte| digest << 8 | u64::from(*byte))
 }

@@ -13,8 +13,8 @@ use tools::{
 };
 use tools_search::Index;
 
+use crate::fingerprint::fingerprint;
 use crate::inner_call;
-use crate::prefix::fingerprint;
 use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.

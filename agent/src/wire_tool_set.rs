@@ -13,8 +13,8 @@ use tools::protocol::wire::{
 };
 use tools::{Entry, ToolCall, ToolName};
 
+use crate::fingerprint::fingerprint;
 use crate::inner_call;
-use crate::prefix::fingerprint;
 use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.

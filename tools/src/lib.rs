@@ -14,6 +14,7 @@ mod conflict;
 pub mod context;
 mod counted;
 mod default_argument;
+mod definition;
 mod entry;
 mod global;
 pub mod handler;
@@ -77,6 +78,7 @@ pub use context::{
     ProtectedFile, Services, ToolContext,
 };
 pub use counted::counted;
+pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
     conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit,
@@ -106,7 +108,7 @@ pub use schemars::JsonSchema;
 pub use secret::Secret;
 pub use shared::SharedCatalog;
 pub use source::Source;
-pub use submission::{DefinitionError, Submission};
+pub use submission::Submission;
 pub use subscription::Subscription;
 pub use sync::IgnorePoison;
 pub use tasks::{Task, Tasks};

@@ -3,6 +3,7 @@
 mod command;
 mod editor;
 mod input;
+mod line;
 mod page;
 
 use agent::consent::rules_from_grant;

@@ -1,6 +1,7 @@
 //! Consent of a person to calls: [`SessionConsent`] asks and remembers, [`DeferredConsent`] takes answers later, and rules express consent that was given by granting a
 //! clause or by typing a call.
 
+mod approval_key;
 mod deferred;
 mod question;
 mod remembered;
@@ -8,9 +9,9 @@ mod request;
 mod rule;
 mod session_consent;
 
+pub(crate) use self::approval_key::ApprovalKey;
 pub(crate) use self::deferred::DeferredRequests;
 pub use self::question::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker, CHANGED};
-pub(crate) use self::request::ApprovalKey;
 pub use deferred::DeferredConsent;
 pub use request::ApprovalRequest;
 pub use rule::{rules_from_grant, rules_from_typed};

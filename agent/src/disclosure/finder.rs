@@ -7,7 +7,7 @@ use tools::policy::Verdict;
 use tools::{Entry, ToolContext, ToolName, visible_line};
 use tools_search::{Found, Match};
 
-use super::described;
+use super::definition::described;
 use crate::found::SEARCHER;
 use crate::join::join;
 use crate::run::BYTES_PER_TOKEN;

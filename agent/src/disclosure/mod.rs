@@ -1,23 +1,21 @@
 //! [`Disclosure`]: the tools of a session that requests offer, and those that the model finds.
 
 mod cost;
+mod definition;
 mod finder;
+mod hidden;
+mod own;
 mod state;
 
-use std::any::TypeId;
-use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use serde_json::json;
-use tools::protocol::canonical_json;
-use tools::{Entry, ToolContext, ToolName};
-
-use crate::found::{SEARCHER, found};
-use crate::inner_call::CALLER;
-use crate::{PendingCall, Run, Selection, ToolSet, WireToolSet};
+use crate::Selection;
 
 pub use self::cost::DefinitionCosts;
+pub(crate) use self::definition::definition;
 pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
+pub(crate) use self::hidden::Hidden;
+pub(crate) use self::own::is_of_search;
 pub(crate) use self::state::SessionDisclosure;
 
 /// The tools of a session whose definitions a request has.
@@ -84,78 +82,4 @@ impl Default for DisclosureBudget {
             found_turns: FOUND_TURNS,
         }
     }
-}
-
-/// Looks at the calls of a turn when it arrives.
-pub(crate) struct Hidden<'a> {
-    pub(crate) tools: &'a ToolSet,
-    /// The form in which the model knows the tools.
-    pub(crate) wire: Option<&'a WireToolSet>,
-    pub(crate) cx: &'a ToolContext,
-    pub(crate) found_turns: u32,
-}
-
-impl Hidden<'_> {
-    /// Refuses calls of tools that the model has not seen, with their definitions.
-    ///
-    /// Decided once, when the turn arrives: a pending call of a stored run may have run already, and its journal has the outcome.
-    pub(crate) fn refuse_unseen(&self, run: &mut Run, calls: Vec<PendingCall>) {
-        let mut seen = None;
-        for PendingCall { call, .. } in calls {
-            if self.tools.inner_call(&call).is_none()
-                && let Some(entry) = self
-                    .tools
-                    .hidden(&call.name)
-                    .filter(|entry| !is_of_search(entry))
-                && !seen
-                    .get_or_insert_with(|| self.seen(run))
-                    .contains(entry.name())
-            {
-                run.refuse(&call.id, self.answer(&entry));
-            }
-        }
-    }
-
-    /// Returns the names of the tools that the model has found. It may have called them by former names.
-    fn seen(&self, run: &Run) -> BTreeSet<ToolName> {
-        let found = found(run.messages(), self.found_turns).into_iter();
-        found
-            .filter_map(|name| Some(self.tools.get(&name).ok()?.name().clone()))
-            .collect()
-    }
-
-    /// Returns the answer to a call of a tool that the model has not seen.
-    fn answer(&self, entry: &Entry) -> String {
-        let [name, caller] = [entry.name().as_str(), CALLER].map(|name| self.cx.spelling(name));
-        format!(
-            "the call of {name} was not run, because no recent search or call has shown its definition. It follows; check the arguments, and \
-             make the call again. If {name} is not among your tools, make it with {caller}:\n{}",
-            definition(entry, self.wire)
-        )
-    }
-}
-
-/// Returns true if this is `tools.search` or `tools.call`, neither another tool of its name nor one that finds tools as they do.
-pub(crate) fn is_of_search(entry: &Entry) -> bool {
-    let is_named = entry.name() == SEARCHER || entry.name() == CALLER;
-    is_named
-        && entry
-            .needs()
-            .iter()
-            .any(|need| need.id() == TypeId::of::<ToolFinder>())
-}
-
-/// Returns the name, the description and the parameters of a tool as JSON text, in the form in which the model knows it.
-pub(crate) fn definition(entry: &Entry, wire: Option<&WireToolSet>) -> String {
-    described(entry, wire, &entry.tool().description)
-}
-
-/// Returns the definition with this description.
-pub(super) fn described(entry: &Entry, wire: Option<&WireToolSet>, description: &str) -> String {
-    let (own, wire) = (entry.tool(), wire.and_then(|wire| wire.get(entry.name())));
-    let name = wire.map_or(own.name.as_str(), |wire| &wire.name);
-    let parameters = wire.map_or(&own.parameters, |wire| &wire.parameters);
-    let (name, description, parameters) =
-        (json!(name), json!(description), canonical_json(parameters));
-    format!(r#"{{"name":{name},"description":{description},"parameters":{parameters}}}"#)
 }

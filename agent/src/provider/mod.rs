@@ -6,6 +6,7 @@ mod direct;
 mod error;
 mod generation;
 pub(crate) mod guarded;
+mod info;
 mod option;
 mod price;
 mod prompt;
@@ -25,11 +26,10 @@ use tools::protocol::Message;
 use crate::ToolSet;
 
 pub use self::error::{FailureKind, LostReplySink, ProviderError};
-pub use self::submission::{
-    ContextSize, ModelService, ProviderInfo, ProviderSubmission, conflicts, get, list, problems,
-};
+pub use self::submission::{ModelService, ProviderSubmission, conflicts, get, list, problems};
 pub use direct::Direct;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
+pub use info::{ContextSize, ProviderInfo};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
 pub use option::{ProviderOptions, Proxy};

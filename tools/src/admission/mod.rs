@@ -30,6 +30,7 @@ mod concurrency;
 mod index;
 mod key;
 mod limiter;
+mod rate;
 mod table;
 
 #[cfg(all(test, shuttle))]

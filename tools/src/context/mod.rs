@@ -4,6 +4,7 @@ mod agent;
 mod approver;
 pub(crate) mod deadline;
 mod detached;
+mod domain;
 mod file_authors;
 mod host;
 mod known_texts;
@@ -70,7 +71,7 @@ struct Facts {
     grant: Arc<Grant>,
     /// The grant of the call that a preview describes.
     previewed: Option<Arc<Grant>>,
-    domains: workspace_domain::Domains,
+    domains: domain::Domains,
     /// The ticket of the next call in its order.
     ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,
     timeout: Option<Duration>,

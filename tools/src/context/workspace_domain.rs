@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::ToolContext;
 use crate::Host;
 use crate::policy::{SensitivePath, Sensitivity};
 
@@ -68,19 +67,5 @@ impl WorkspaceDomain {
         self.control
             .extend(patterns.into_iter().filter_map(settings));
         self
-    }
-}
-
-/// Domains by scheme. A list is enough for the few that there are.
-pub(super) type Domains = Option<Arc<Vec<(Arc<str>, Arc<str>)>>>;
-
-impl ToolContext {
-    /// Returns the domain of a scheme, or an empty string if none is set.
-    pub fn domain(&self, scheme: &str) -> &str {
-        let domains = self.facts.domains.as_deref().map_or(&[][..], Vec::as_slice);
-        domains
-            .iter()
-            .find(|(held, _)| **held == *scheme)
-            .map_or("", |(_, domain)| domain)
     }
 }

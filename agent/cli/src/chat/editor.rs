@@ -11,7 +11,7 @@ use rustyline::{
 };
 use tools_store::private;
 
-use super::input::{Line, prompt};
+use super::line::{Line, prompt};
 use crate::error::Error;
 use crate::notice;
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tools_text::decode_input;
 
 use super::editor::Editor;
+use super::line::{Line, prompt};
 use crate::error::Error;
 use crate::standard_input::MAX_PROMPT_BYTES as MAX_BYTES;
 use crate::{notice, program};
@@ -104,20 +105,6 @@ impl LineReader {
 
 fn prompt_error(reason: &str) -> Error {
     Error::Prompt(reason.to_owned())
-}
-
-/// A line of input.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
-    Text(String),
-    /// Discarded with Ctrl-C.
-    Interrupted,
-    End,
-}
-
-/// Returns the prompt of the terminal.
-pub(super) fn prompt() -> String {
-    format!("{}> ", program::name())
 }
 
 #[cfg(test)]

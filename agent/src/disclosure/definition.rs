@@ -1,0 +1,22 @@
+//! The definition of a tool as text.
+
+use serde_json::json;
+use tools::Entry;
+use tools::protocol::canonical_json;
+
+use crate::WireToolSet;
+
+/// Returns the name, the description and the parameters of a tool as JSON text, in the form in which the model knows it.
+pub(crate) fn definition(entry: &Entry, wire: Option<&WireToolSet>) -> String {
+    described(entry, wire, &entry.tool().description)
+}
+
+/// Returns the definition with this description.
+pub(super) fn described(entry: &Entry, wire: Option<&WireToolSet>, description: &str) -> String {
+    let (own, wire) = (entry.tool(), wire.and_then(|wire| wire.get(entry.name())));
+    let name = wire.map_or(own.name.as_str(), |wire| &wire.name);
+    let parameters = wire.map_or(&own.parameters, |wire| &wire.parameters);
+    let (name, description, parameters) =
+        (json!(name), json!(description), canonical_json(parameters));
+    format!(r#"{{"name":{name},"description":{description},"parameters":{parameters}}}"#)
+}

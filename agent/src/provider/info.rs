@@ -1,0 +1,92 @@
+//! [`ProviderInfo`]: the facts about a provider and its model.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{GenerationOptions, Price};
+use crate::{ToolSet, WireOptions, WireToolSet};
+
+/// The facts about a provider and its model, which [`Provider::about`](super::Provider::about) returns.
+///
+/// ```
+/// use agent::ProviderInfo;
+///
+/// let info = ProviderInfo { model: Some("qwen3".to_owned()), ..ProviderInfo::new("lab") };
+/// assert_eq!((&*info.name, info.is_metered, info.context.tokens()), ("lab", true, None));
+/// ```
+#[derive(Debug)]
+pub struct ProviderInfo {
+    /// The name of the provider, for people.
+    pub name: Cow<'static, str>,
+    /// The name of the service in spans, such as `gcp.gemini`.
+    pub service_name: Cow<'static, str>,
+    /// The configured model, as the service spells it. `None` if there is no model.
+    pub model: Option<String>,
+    /// The URL of the service. `None` if there is none. Spans have its host and its port.
+    pub base_url: Option<String>,
+    /// The settings of the model's answers, for spans. Requests always offer the tool that their tool choice names.
+    pub generation: GenerationOptions,
+    /// The form in which the provider sends the tools. Errors then use the model's names of tools and arguments. `None` if the model knows
+    /// the names of the catalog.
+    pub wire: Option<WireOptions>,
+    /// The size of the model's context.
+    pub context: ContextSize,
+    /// The tokens of the context that a request keeps free for its turn, because the service counts the output limit as a part of the
+    /// request.
+    pub reserved_tokens: u64,
+    /// True if a model uses tokens for the turns, so that those without a [`Usage`](super::Usage) are estimated for budgets.
+    pub is_metered: bool,
+    /// The price of the tokens, for budgets that limit money. Without one, they cost nothing.
+    pub price: Option<Price>,
+}
+
+/// The size of a model's context. A provider may learn it from its service at any time.
+#[derive(Debug)]
+pub struct ContextSize(AtomicU64);
+
+impl ProviderInfo {
+    /// Describes a metered provider of this name, of which nothing else is known.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            service_name: Cow::Borrowed(name),
+            model: None,
+            base_url: None,
+            generation: GenerationOptions::new(),
+            wire: None,
+            context: ContextSize::new(0),
+            reserved_tokens: 0,
+            is_metered: true,
+            price: None,
+        }
+    }
+
+    /// Describes a provider of this name that has no model, or whose tokens others pay for.
+    pub const fn unmetered(name: &'static str) -> Self {
+        let mut info = Self::new(name);
+        info.is_metered = false;
+        info
+    }
+
+    /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
+    pub fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        self.wire.map(|options| tools.wire_as(options))
+    }
+}
+
+impl ContextSize {
+    /// Creates a size in tokens. 0 means that it is unknown.
+    pub const fn new(tokens: u64) -> Self {
+        Self(AtomicU64::new(tokens))
+    }
+
+    /// Returns the tokens of the context. Returns `None` if they are unknown.
+    pub fn tokens(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|tokens| *tokens > 0)
+    }
+
+    /// Replaces the size by the one that the service has.
+    pub fn learn(&self, tokens: u64) {
+        self.0.store(tokens, Ordering::Relaxed);
+    }
+}
