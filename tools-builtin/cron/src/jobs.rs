@@ -10,7 +10,7 @@ use crate::claim::{self, Claim};
 use crate::job::{DueRun, Job, JobSpec, Outcome, RunEnd, RunRecord};
 use crate::lock::{self, JobLock};
 use crate::row::{self, Rows};
-use crate::serve::Presence;
+use crate::service::Presence;
 use crate::{CronError, Schedule, UnreadableJob, Work};
 
 /// The limits of jobs.

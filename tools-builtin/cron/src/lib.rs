@@ -13,6 +13,7 @@ mod next;
 mod row;
 mod schedule;
 mod serve;
+mod service;
 
 use tools::{Catalog, RegisterError};
 

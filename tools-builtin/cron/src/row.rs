@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension as _, Params, Row, Transaction, params};
 use tools_store::Schema;
 
 use crate::job::{Job, JobSpec, Outcome, RunEnd, RunRecord};
-use crate::serve::Service;
+use crate::service::Service;
 use crate::{CronError, UnreadableJob};
 
 /// `next_ms` is null if no run follows. `resumed_ms` is the end of the last pause. Times are milliseconds since 1970.

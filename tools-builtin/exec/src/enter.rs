@@ -1,7 +1,5 @@
 //! [`enter`]: the first line of `main` in programs that run others.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 /// Takes the role for which this crate started the program again. Returns at once in any other process.
 ///
 /// Call it in the first line of `main`: no thread runs yet, and nothing has been printed. Each program that a tool runs has a supervisor:
@@ -19,19 +17,5 @@ pub fn enter() {
             crate::walls::confine_and_run();
         }
     }
-    set_entered();
-}
-
-/// True if this program can start itself in other roles.
-static ENTERED: AtomicBool = AtomicBool::new(false);
-
-/// Notes the call.
-pub(crate) fn set_entered() {
-    ENTERED.store(true, Ordering::Relaxed);
-}
-
-/// Returns true if it was called.
-#[cfg(target_os = "linux")]
-pub(crate) fn has_entered() -> bool {
-    ENTERED.load(Ordering::Relaxed)
+    crate::entered::set_entered();
 }

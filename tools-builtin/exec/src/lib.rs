@@ -16,6 +16,7 @@ mod consent;
 #[cfg(feature = "tools")]
 mod disk;
 mod enter;
+mod entered;
 #[cfg(feature = "tools")]
 mod extension;
 #[cfg(feature = "tools")]
@@ -54,6 +55,8 @@ mod script;
 #[cfg(feature = "tools")]
 mod shell;
 pub mod supervise;
+#[cfg(feature = "tools")]
+mod teller;
 #[cfg(feature = "tools")]
 mod toolchain;
 pub mod walls;

@@ -1,9 +1,7 @@
 //! [`Sandbox`]: the service that runs programs behind walls that follow from a call's grant.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 use tools::protocol::{Access, Digest};
@@ -15,6 +13,7 @@ use crate::aside::Aside;
 use crate::lookup::{folders, is_program};
 use crate::private_home::PrivateHome;
 use crate::reserved::{reserve, without_links};
+use crate::teller::Teller;
 use crate::toolchain::{Folders, Toolchain};
 use crate::walls::beside::beside;
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
@@ -354,26 +353,4 @@ fn on_disk(workspace: &Workspace, trees: &Trees) -> Vec<PathBuf> {
         .iter()
         .filter(|path| path.is_tree || !absolute(path).is_dir());
     granted.map(absolute).collect()
-}
-
-/// Tells the person at the host about protected files.
-#[derive(Clone)]
-pub(crate) struct Teller(Arc<Tell>);
-
-type Tell = dyn Fn(&[ProtectedFile]) + Send + Sync;
-
-impl Teller {
-    pub(crate) fn new(tell: impl Fn(&[ProtectedFile]) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
-    }
-
-    pub(crate) fn tell(&self, files: &[ProtectedFile]) {
-        (self.0)(files);
-    }
-}
-
-impl fmt::Debug for Teller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Teller").finish_non_exhaustive()
-    }
 }

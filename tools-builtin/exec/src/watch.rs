@@ -15,8 +15,8 @@ use crate::command::command;
 use crate::protected::{Judge, Look, Protected, Tree};
 use crate::request::Request;
 use crate::reserved::without_links;
-use crate::sandbox::Teller;
 use crate::sandbox::{Granted, Sandbox};
+use crate::teller::Teller;
 
 /// The characters of a command line in a record.
 const SHOWN: usize = 200;

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::Workspace;
-use crate::draft::is_draft;
+use crate::draft_name::is_draft;
 
 /// The maximum number of entries searched in a directory.
 const MAX_ENTRIES: usize = 10_000;

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::Workspace;
+use crate::draft_name::draft_name;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::rename::rename_new;
@@ -173,27 +174,4 @@ fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
         is_same || std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid())).is_ok();
     let kept = if is_handed_over { 0o777 } else { 0o700 };
     file.set_permissions(Permissions::from_mode(old.permissions().mode() & kept))
-}
-
-/// The prefix and suffix of a name; between them are [`DIGITS`] lower-case hexadecimal digits.
-const PREFIX: &str = ".toolcrib-";
-const SUFFIX: &str = ".tmp";
-const DIGITS: usize = 16;
-
-/// Returns the file name of a draft.
-pub(crate) fn draft_name(number: u64) -> String {
-    format!("{PREFIX}{number:0DIGITS$x}{SUFFIX}")
-}
-
-/// Returns true if the name is that of a draft. Listings and searches omit such files.
-pub(crate) fn is_draft(name: &str) -> bool {
-    let digits = name
-        .strip_prefix(PREFIX)
-        .and_then(|rest| rest.strip_suffix(SUFFIX));
-    digits.is_some_and(|digits| {
-        digits.len() == DIGITS
-            && digits
-                .bytes()
-                .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    })
 }

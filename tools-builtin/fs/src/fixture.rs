@@ -9,7 +9,7 @@ use tools::{Decision, ErrorCode, Execution, Host, Policy, Preview, ToolError};
 use tools_testkit::{RecordingApprover, TempWorkspace, TestHost};
 
 use crate::Workspace;
-use crate::draft::is_draft;
+use crate::draft_name::is_draft;
 
 pub(crate) struct Fixture {
     files: TempWorkspace,

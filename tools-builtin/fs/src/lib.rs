@@ -5,6 +5,7 @@ mod abandoned;
 mod counted;
 mod diff;
 mod draft;
+mod draft_name;
 mod edit;
 mod encoding;
 mod error;

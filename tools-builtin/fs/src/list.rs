@@ -12,7 +12,7 @@ use tools::{ToolContext, ToolError, ToolResult, tool};
 
 use crate::Workspace;
 use crate::counted::counted;
-use crate::draft::is_draft;
+use crate::draft_name::is_draft;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::listing::{DirEntry, Listing};

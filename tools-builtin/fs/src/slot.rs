@@ -7,7 +7,7 @@ use cap_std::fs::Dir;
 use tools::{Access, Progress, ToolContext, ToolError};
 
 use crate::Workspace;
-use crate::draft::is_draft;
+use crate::draft_name::is_draft;
 use crate::error::{FsError, LinkFault};
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;

@@ -8,7 +8,7 @@ use cap_std::fs::Dir;
 use tools::{Access, ToolContext};
 
 use crate::Workspace;
-use crate::draft::is_draft;
+use crate::draft_name::is_draft;
 use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::ignore_rules::IgnoreRules;

@@ -3,7 +3,7 @@
 use tools::ToolError;
 use tools_store::{StoreError, rusqlite};
 
-use crate::row::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 
 /// An error in saving, reading or removing memories.
 #[derive(Debug, thiserror::Error)]

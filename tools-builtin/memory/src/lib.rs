@@ -5,6 +5,7 @@ mod digest;
 mod error;
 mod extension;
 mod forget;
+mod limits;
 mod list;
 mod memory;
 mod owner;
@@ -18,9 +19,10 @@ use tools::{Catalog, RegisterError};
 
 pub use digest::MAX_DIGEST_BYTES;
 pub use error::MemoryError;
+pub use limits::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 pub use memory::Memory;
 pub use owner::{Counts, Filter};
-pub use row::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES, MemoryEntry};
+pub use row::MemoryEntry;
 pub use transfer::{ImportError, Imported};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

@@ -5,8 +5,8 @@ use tools::call::AskError;
 use tools::question::AnswerKind;
 use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind, tool};
 
+use crate::limits::MAX_TAGS;
 use crate::memory::principal;
-use crate::row::MAX_TAGS;
 use crate::row::{Room, insert};
 use crate::scope::PATTERN;
 use crate::{Memory, MemoryEntry};

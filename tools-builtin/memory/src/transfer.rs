@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tools_text::decode_input;
 
-use crate::row::{MAX_ENTRIES, MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+use crate::limits::{MAX_ENTRIES, MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 use crate::row::{Room, insert};
 use crate::scope::Scope;
 use crate::{Memory, MemoryEntry, MemoryError};

@@ -11,8 +11,8 @@ use hmac_sha256::Hash;
 use serde::Deserialize;
 use serde_json::error::Category;
 
-use crate::file::real_path;
 use crate::place::{Place, open, unknown};
+use crate::real_path::real_path;
 use crate::{Inbox, IncomingMessage, ListenError};
 
 /// The pause before the file is read again.

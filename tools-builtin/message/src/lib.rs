@@ -3,6 +3,7 @@
 mod channel_settings;
 mod channels;
 mod command;
+mod delivery;
 mod email;
 mod error;
 mod extension;
@@ -11,6 +12,7 @@ mod follow;
 mod incoming;
 mod kind;
 mod place;
+mod real_path;
 mod send;
 pub mod settings;
 mod terminal;
@@ -21,13 +23,14 @@ use tools::{Catalog, RegisterError};
 
 pub use channel_settings::{Channel, ChannelSettings, SendFuture};
 pub use channels::{Channels, REPLY};
+pub use delivery::{Delivery, OutgoingMessage};
 pub use error::{ChannelError, SendError};
 pub use incoming::{
     Claim, Inbox, IncomingMessage, InvalidMessage, ListenError, ListenFuture, NotTaken,
 };
 /// Re-exported for `inventory::submit!` of a [`ChannelKind`].
 pub use inventory;
-pub use kind::{ChannelField, ChannelKind, Delivery, FieldType, OutgoingMessage};
+pub use kind::{ChannelField, ChannelKind, FieldType};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///

@@ -1,13 +1,11 @@
 //! The skills of the user and of the project: how the family joins a program.
 
-use std::path::PathBuf;
-
-use host::settings::{INSTRUCTS, Key, ProjectRule, Setting, directory, items};
-use host::{Extension, FamilyReport, Finding, Parts, declare_keys, inventory};
+use host::{Extension, FamilyReport, Finding, Parts, inventory};
 use tools::{Services, counted, source};
 
 use crate::command::SKILLS;
 use crate::library::{Library, clash_text};
+use crate::settings::SkillKeys;
 use crate::{Origin, session};
 
 inventory::submit! {
@@ -59,13 +57,4 @@ fn report(services: Option<&Services>) -> FamilyReport {
         .map(|fault| Finding::new("skill", fault))
         .collect();
     report
-}
-
-declare_keys! {
-    /// The keys of skills.
-    pub struct SkillKeys;
-
-    /// More folders of skills, with those below; a folder in the workspace is one of the project
-    pub folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)
-        .with_project(ProjectRule::never(INSTRUCTS));
 }

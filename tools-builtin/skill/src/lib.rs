@@ -11,16 +11,17 @@ mod load;
 mod name;
 mod section;
 mod session;
+mod settings;
 mod skill;
 mod skills;
 
 use tools::{Catalog, RegisterError};
 
-pub use crate::extension::SkillKeys;
 pub use contents::Contents;
 pub use discovery::{Discovery, Found, Overlooked};
 pub use folder::FolderError;
 pub use front_matter::{Fault, FrontMatter, SkillText};
+pub use settings::SkillKeys;
 pub use skill::{Origin, Skill, SkillError, named_files};
 pub use skills::{Clash, Skills};
 

@@ -8,7 +8,7 @@ use host::trust::{Approvals, Subject};
 use host::{folders, program};
 use serde_json::{Map, Value, json};
 
-use crate::extension::SkillKeys;
+use crate::settings::SkillKeys;
 use crate::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
 
 /// The fact of an approval that is the folder. The others are files.

@@ -11,7 +11,7 @@ use super::question::{Group, question};
 use super::{Aside, Origin, Outcome, SetAside};
 use crate::protected::{Look, Protected};
 use crate::report::{shortened, shown};
-use crate::sandbox::Teller;
+use crate::teller::Teller;
 
 /// The result of the look after a program. A drop tells the person, unless that was done.
 pub(crate) struct Settled {

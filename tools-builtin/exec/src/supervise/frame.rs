@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use super::running::Ended;
+use super::ended::Ended;
 use crate::open_files;
 
 /// The largest message. The kernel allows arguments and environment of 6 MiB at most.

@@ -11,6 +11,7 @@
 //! [`SupervisorLost`].
 
 mod capture;
+mod ended;
 mod error;
 mod launch;
 mod running;
@@ -33,7 +34,8 @@ mod tree;
 mod watch;
 
 pub use self::capture::{Capture, Captured, Collect, Recent, Ring};
-pub use self::running::{Ended, Exit, Running, Status};
+pub use self::ended::{Ended, Exit};
+pub use self::running::{Running, Status};
 pub use error::{StartError, StdinError, SupervisorLost};
 pub use launch::Launch;
 pub use start::start;

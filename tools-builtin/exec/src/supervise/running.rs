@@ -3,11 +3,11 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWrite;
 use tokio::sync::watch;
 
 use super::capture::{Capture, Captured};
+use super::ended::Ended;
 use super::error::{StdinError, SupervisorLost};
 use super::stdin::Stdin;
 
@@ -149,33 +149,4 @@ impl Running<Capture> {
 /// Locks a collector, also after a panic in it.
 pub(super) fn locked<C>(collector: &Mutex<C>) -> MutexGuard<'_, C> {
     collector.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The end of a program and of its descendants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Ended {
-    /// How the program itself ended.
-    pub exit: Exit,
-    /// The number of processes that could not be killed, because they belong to another user or wait in the kernel for a
-    /// device. Usually 0. Their supervisor keeps trying.
-    pub remaining: u32,
-}
-
-impl Ended {
-    #[cfg(target_os = "linux")]
-    pub(super) fn new(exit: Exit, remaining: u32) -> Self {
-        Self { exit, remaining }
-    }
-}
-
-/// The exit status of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exit {
-    /// The program ended with this code.
-    Code(i32),
-    /// A signal ended the program. After `stop` that is 9, `SIGKILL`.
-    Signal(i32),
-    /// The program has not ended: it is among the processes that could not be killed.
-    Unknown,
 }

@@ -12,9 +12,9 @@ use tokio::io::AsyncReadExt as _;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::ended::{Ended, Exit};
 use super::frame::{Report, Stage, Streams, receive_with_streams, send_report};
 use super::launch::Launch;
-use super::running::{Ended, Exit};
 use super::tree::Tree;
 
 /// The pause between two attempts to end processes that were reported as remaining.

@@ -26,7 +26,7 @@ pub async fn start<C: Collect>(
     use super::streams::Opened;
     use super::watch::{drain, follow};
 
-    if !crate::enter::has_entered() {
+    if !crate::entered::has_entered() {
         return Err(StartError::NotEntered);
     }
     let streams = if launch.has_terminal {

@@ -7,8 +7,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use rustix::thread::nanosleep;
 
+use super::ended::Exit;
 use super::process::{Descendants, Process, children};
-use super::running::Exit;
 
 /// The number of times that new children are looked for before other descendants are.
 const CHILD_PASSES: usize = 1024;

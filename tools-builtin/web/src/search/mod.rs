@@ -41,6 +41,7 @@ mod answer;
 mod brave;
 mod duckduckgo;
 mod error;
+mod option;
 mod query;
 mod result;
 mod searxng;
@@ -51,7 +52,8 @@ mod tool;
 use tools::linked::{self, LookupError};
 
 pub use self::error::{SearchError, SearchFault};
-pub use self::query::{SafeSearch, SearchBackend, SearchOption, SearchQuery, UnknownSafeSearch};
+pub use self::option::SearchOption;
+pub use self::query::{SafeSearch, SearchBackend, SearchQuery, UnknownSafeSearch};
 pub use self::result::{SearchResult, text_of_html};
 pub use answer::{items, json_answer, missing};
 /// Re-exported for `inventory::submit!` of a [`SearchBackend`].

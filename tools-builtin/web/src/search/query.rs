@@ -1,6 +1,5 @@
 //! [`SearchQuery`]: a query for a search service.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +8,7 @@ use tools::Source;
 use tools::linked::NamedSubmission;
 use tools_http::{Request, Response, ServiceKey, StatusCode, Url};
 
-use super::{SearchError, SearchFault, SearchResult};
+use super::{SearchError, SearchFault, SearchOption, SearchResult};
 
 /// A query for a search service.
 #[derive(Clone, Copy, Debug)]
@@ -86,25 +85,6 @@ impl FromStr for SafeSearch {
         all.into_iter()
             .find(|each| each.name() == text)
             .ok_or_else(|| UnknownSafeSearch(text.to_owned()))
-    }
-}
-
-/// An option of a search, which not every service knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SearchOption {
-    /// The language of the results.
-    Language,
-    /// The filter of adult content.
-    SafeSearch,
-}
-
-impl fmt::Display for SearchOption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Language => "language",
-            Self::SafeSearch => "safe search",
-        })
     }
 }
 
