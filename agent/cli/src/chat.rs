@@ -13,7 +13,7 @@ use tools::{CancellationToken, Clause, Grant};
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
 pub(crate) use self::input::Input;
-use self::input::Line;
+use self::line::Line;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;

@@ -8,8 +8,8 @@ use tools_text::decode_input;
 use super::editor::Editor;
 use super::line::{Line, prompt};
 use crate::error::Error;
+use crate::notice;
 use crate::standard_input::MAX_PROMPT_BYTES as MAX_BYTES;
-use crate::{notice, program};
 
 /// Values of `TERM` without line editing.
 const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
