@@ -182,7 +182,9 @@ fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
     let crib = Crib::new();
     let asked = |file: &str, key: Option<&str>| {
         write_user(&crib, file);
-        let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
+        // With the key, the provider would be Anthropic's.
+        let flags = "--provider direct --grant llm:read:** --output stream-json";
+        let flags: Vec<&str> = flags.split(' ').collect();
         let call = r#"llm.generate prompt="?" model=anthropic/claude-test"#;
         let mut run = crib.command(&[&["run", call], &flags[..]].concat());
         run.envs(key.map(|key| ("ANTHROPIC_API_KEY", key)));
