@@ -19,7 +19,7 @@ use tools::visible_line;
 use tools_store::private;
 
 pub(crate) use self::carry::Spot;
-pub(crate) use self::outcome::Outcome;
+pub(crate) use self::outcome::{Outcome, separate_linked};
 pub(crate) use self::running::RunningRecord;
 pub(crate) use self::settled::Settled;
 use crate::protected::{Bytes, Look, Protected};

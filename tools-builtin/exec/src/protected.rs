@@ -21,7 +21,6 @@ use tools_fs::{is_repository_setting, reads_as_script};
 pub(crate) use self::former::{Bytes, Former};
 pub(crate) use self::found::Found;
 pub(crate) use self::git::author_settings;
-pub(crate) use self::git::is_object;
 use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive};
@@ -405,6 +404,23 @@ impl Protected {
             names(before).is_none_or(|former| names(self).is_none_or(|now| now > former))
         };
         self.linked.iter().filter(is_new).map(PathBuf::as_path)
+    }
+
+    /// Returns the objects of git that have another name, as those of a local clone have.
+    pub(crate) fn linked_objects(&self, look: &Look<'_>) -> impl Iterator<Item = &Path> {
+        let is_object = |path: &&PathBuf| git::is_object(&look.relative(path));
+        self.linked.iter().filter(is_object).map(PathBuf::as_path)
+    }
+
+    /// Returns the folders of git that were not there before.
+    pub(crate) fn repositories_since(&self, before: &Self) -> impl Iterator<Item = &Path> {
+        let is_new = |(path, found): &(&PathBuf, &Found)| {
+            found.git.is_some() && found.is_folder() && !before.found.contains_key(*path)
+        };
+        self.found
+            .iter()
+            .filter(is_new)
+            .map(|(path, _)| path.as_path())
     }
 
     /// Returns the files that no clause names and that a program can remove.

@@ -10,7 +10,7 @@ use tools::protocol::Clause;
 use tools::{ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
-use crate::aside::{Aside, Origin, Outcome, RunningRecord, Settled};
+use crate::aside::{Aside, Origin, Outcome, RunningRecord, Settled, separate_linked};
 use crate::command::command;
 use crate::protected::{Judge, Look, Protected, Tree};
 use crate::request::Request;
@@ -102,6 +102,9 @@ impl Watch {
         };
         let mut before = place.look(place.aside.is_some()).find()?;
         before.lock();
+        // The program writes no objects of another repository, such as the one that this one was cloned from.
+        let look = place.look(false);
+        separate_linked(&look, before.linked_objects(&look));
         if let Some(aside) = &place.aside {
             aside.inherit(&place.root, &mut before);
         }

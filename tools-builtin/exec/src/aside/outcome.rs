@@ -10,7 +10,7 @@ use tools::{ProtectedFate, ProtectedFile, visible_line};
 use super::carry::Spot;
 use super::{Aside, Origin, Record, SHOWN, SetAside, entries, in_place};
 use crate::disk;
-use crate::protected::{Look, Protected, Unlocked, is_object};
+use crate::protected::{Look, Protected, Unlocked};
 use crate::report::shown;
 
 /// The most bytes that a run copies to another file system. It leaves as many as it takes, because the state of sessions lies there.
@@ -68,10 +68,7 @@ impl Aside {
     ) -> Outcome {
         let counts = |path: &&Path| only.is_empty() || only.iter().any(|only| only == path);
         // First, so that nothing changes them from now on.
-        for path in now.linked_since(before) {
-            // One of which this fails is not harmless.
-            let _ = separate(look, path);
-        }
+        separate_linked(look, now.linked_since(before));
         let planted: Vec<&Path> = now
             .planted_since(before, look)
             .into_iter()
@@ -81,6 +78,12 @@ impl Aside {
         let is_gone =
             |path: &&Path| !Spot::open(look.root, path, false).is_ok_and(|spot| spot.exists());
         let removed: Vec<&Path> = before.guarded().filter(is_gone).filter(counts).collect();
+        // Later programs have no other name of what is in a repository, whatever they may write.
+        for repository in now.repositories_since(before) {
+            if !planted.contains(&repository) {
+                separate_all(look, repository);
+            }
+        }
         let mut outcome = Outcome {
             aside: self.move_all(look, before, &planted, origin),
             ..Outcome::default()
@@ -173,7 +176,15 @@ impl Aside {
     }
 }
 
-/// Gives all files of a folder content of their own, which their other names do not have. Leaves out objects of git.
+/// Gives files content of their own, which their other names do not have.
+pub(crate) fn separate_linked<'a>(look: &Look<'_>, paths: impl Iterator<Item = &'a Path>) {
+    for path in paths {
+        // One of which this fails is not harmless.
+        let _ = separate(look, path);
+    }
+}
+
+/// Gives all files of a folder content of their own, which their other names do not have.
 fn separate_all(look: &Look<'_>, path: &Path) {
     let mut waiting = vec![path.to_owned()];
     while let Some(path) = waiting.pop() {
@@ -190,7 +201,8 @@ fn separate_all(look: &Look<'_>, path: &Path) {
 
 /// Gives a file content of its own, which its other names do not have.
 fn separate(look: &Look<'_>, path: &Path) -> io::Result<()> {
-    if is_object(&look.relative(path)) {
+    // Two names of one file may be among them.
+    if fs::symlink_metadata(path)?.nlink() == 1 {
         return Ok(());
     }
     let file = Spot::open(look.root, path, false)?;

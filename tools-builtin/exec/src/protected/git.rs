@@ -126,7 +126,11 @@ fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> boo
         };
         names.push(name.to_owned());
         let is_fine = if metadata.is_dir() {
-            names.len() == 1 && DATA_OF_GIT.contains(&name) || are_harmless(&path, names, left)
+            if names.len() == 1 && DATA_OF_GIT.contains(&name) {
+                has_no_links(&path)
+            } else {
+                are_harmless(&path, names, left)
+            }
         } else {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             is_harmless_file(&path, &metadata, &names, None, None)
@@ -134,6 +138,24 @@ fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> boo
         names.pop();
         if !is_fine {
             return false;
+        }
+    }
+    true
+}
+
+/// Returns true if a folder of data has no links. What lies behind one, git writes where later programs may write.
+fn has_no_links(folder: &Path) -> bool {
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            return false;
+        };
+        for entry in entries {
+            match entry.and_then(|entry| Ok((entry.file_type()?, entry.path()))) {
+                Ok((kind, path)) if kind.is_dir() => waiting.push(path),
+                Ok((kind, _)) if kind.is_file() => {}
+                _ => return false,
+            }
         }
     }
     true

@@ -45,10 +45,32 @@ pub(super) fn trials() -> Vec<Trial> {
                 0o700
             );
             assert_eq!(fs::metadata(path("file")).unwrap().nlink(), 2);
-            let objects = path("copy/.git/objects");
-            let (_, questions) = place.sh(&grant, "git clone -q . copy", None);
-            let shares = walk(&objects).any(|metadata| metadata.nlink() > 1);
-            assert_eq!((questions.len(), shares), (0, true));
+        }),
+        trials_of("the_files_of_each_repository_have_one_name", |layers| {
+            if is_landlock_alone(layers) {
+                return;
+            }
+            let place = Place::new(layers, &[("file", "")]);
+            place.repository(".");
+            let path = |name: &str| place.workspace.path().join(name);
+            let shares = |folder: &str| walk(&path(folder)).any(|metadata| metadata.nlink() > 1);
+            let grant = [&ALL[..], &[OF_GIT]].concat();
+            // A person's clone, as git makes it.
+            let clone = format!("{}-clone", place.workspace.path().display());
+            place.git(".", &format!("clone -q . {clone}"));
+            assert!(shares(".git/objects"));
+            place.sh(&grant, "true", None);
+            assert!(!shares(".git/objects") && !shares(&clone));
+            fs::remove_dir_all(&clone).unwrap();
+            let script = "git clone -q . copy; mkdir names; for file in $(find .git copy/.git -type f ! -path copy/.git/config ! -path '*/hooks/*'); do ln $file names/n$(echo $file | tr / _); done";
+            let (result, questions) = place.sh(&grant, script, None);
+            assert_eq!((questions, place.aside()), (vec![], vec![]), "{result}");
+            assert!(place.exists("names/ncopy_.git_HEAD"), "{result}");
+            assert!(!shares(".git") && !shares("copy/.git"));
+            // A new one, which a program without a grant for repositories makes.
+            let script = "git init -q new; for file in $(find new/.git -type f ! -name config); do ln $file n$(basename $file); done";
+            place.sh(&ALL, script, None);
+            assert!(!place.exists("new/.git") || !shares("new/.git"));
         }),
         trials_of(
             "a_new_repository_whose_settings_have_a_second_name_is_not_left",
@@ -111,6 +133,21 @@ pub(super) fn trials() -> Vec<Trial> {
                 let (result, _) = place.sh(&grant, add, None);
                 let config = place.workspace.read(".git/config");
                 assert!(config.contains("submodule \"lib\""), "{result}");
+            },
+        ),
+        trials_of(
+            "a_new_repository_with_a_link_among_its_data_is_moved_aside",
+            |layers| {
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                for link in ["objects/ab", "refs/heads/x"] {
+                    let place = Place::new(layers, &[("file", "")]);
+                    let script =
+                        format!("git init -q new; mkdir data; ln -s ../../../data new/.git/{link}");
+                    place.sh(&ALL, &script, None);
+                    assert_eq!(place.aside(), ["new/.git"], "{link}");
+                }
             },
         ),
         trials_of("files_of_dependencies_keep_their_names", |layers| {
