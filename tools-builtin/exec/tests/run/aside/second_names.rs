@@ -71,6 +71,13 @@ pub(super) fn trials() -> Vec<Trial> {
             let script = "git init -q new; for file in $(find new/.git -type f ! -name config); do ln $file n$(basename $file); done";
             place.sh(&ALL, script, None);
             assert!(!place.exists("new/.git") || !shares("new/.git"));
+            // What a program writes in place, the person's clone does not have.
+            place.git(".", &format!("clone -q . {clone}"));
+            let script =
+                "for file in $(find .git/objects -type f); do chmod u+w $file; echo > $file; done";
+            place.sh(&grant, script, None);
+            place.git(&clone, "fsck");
+            fs::remove_dir_all(&clone).unwrap();
         }),
         trials_of(
             "a_new_repository_whose_settings_have_a_second_name_is_not_left",
