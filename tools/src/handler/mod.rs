@@ -51,7 +51,7 @@ pub type ConnectFuture<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> 
 pub trait Handler: Send + Sync + 'static {
     /// Runs the tool. The arguments are validated and the call is authorised.
     ///
-    /// The future must yield. A panic in it or in this method becomes [`ToolErrorKind::Panicked`](crate::ToolErrorKind::Panicked).
+    /// The future must yield. A panic in it or in this method becomes [`ToolErrorKind::Panicked`].
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a>;
 
     /// Returns the services that the handler requires. Calls without them fail before the handler runs.
