@@ -45,7 +45,7 @@ fn main() {
         (
             "instructions of a step that calls add, direct = 1",
             programs.instructions("add-step") / direct_add,
-            33.5,
+            35.0,
         ),
         (
             "instructions of a step that calls order, direct = 1",
