@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use serde_json::Value;
 
 use crate::Crib;
@@ -24,7 +22,7 @@ fn the_tables_of_the_readmes_are_what_lint_prints() {
         ("README.md", &["lint"][..]),
         ("../../README.md", &["lint", "--select", "fs.*"]),
     ] {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let readme = std::fs::read_to_string(&file).unwrap();
         let (before, block) = readme.split_once("<!-- lint -->\n```text\n").unwrap();
         let (_, after) = block.split_once("```").unwrap();
