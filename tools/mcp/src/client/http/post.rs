@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
 use rmcp::model::{
@@ -11,6 +12,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
 use serde_json::json;
+use tokio::time::{Instant, timeout_at};
 use tools::visible_line;
 use tools_http::{HeaderName, HeaderValue, HttpError, Method, Request, ResponseStream, StatusCode};
 
@@ -22,6 +24,9 @@ use crate::client::reading;
 
 /// The characters of an unusable answer that an error shows.
 const SHOWN: usize = 200;
+
+/// The longest wait for the answer that a session is unknown.
+const FIRST_ANSWER: Duration = Duration::from_millis(100);
 
 impl Requests {
     /// Sends a message and reads its answer, or the headers of its answer if this is a stream.
@@ -101,11 +106,13 @@ impl Requests {
                     limits.max_sse_event_size,
                     self.unanswered.clone(),
                     request.clone(),
-                );
+                )
+                .fuse();
                 let mut first = Vec::new();
-                // No call has run in a session that is unknown, so its answer is the first message.
+                // No call has run in a session that is unknown, so its answer is the first message, at once. Other calls wait meanwhile.
+                let until = Instant::now() + FIRST_ANSWER;
                 while session.is_some()
-                    && let Some(event) = events.next().await
+                    && let Ok(Some(event)) = timeout_at(until, events.next()).await
                 {
                     let data = event.as_ref().ok().and_then(|event| event.data.clone());
                     let is_empty = event.is_ok() && data.as_deref().is_none_or(str::is_empty);
