@@ -14,6 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::grown::Grown;
 use crate::key::Key;
 use crate::model_facts::ModelFacts;
+use crate::model_table::output_limit;
 use crate::origin::Origin;
 use crate::profile::{Profile, is_mistral};
 use crate::settings::{self, Asked};
@@ -93,6 +94,7 @@ impl Model {
                 caching: generation.caching.unwrap_or(options.base_url.is_none()),
                 separates_results: api == Api::OpenAi && is_mistral(service, name),
                 name: name.to_owned(),
+                output_limit: output_limit(name),
                 api,
                 service,
                 facts,

@@ -68,10 +68,10 @@ impl KnownModel<'static> {
 
     /// Returns the price of the model at a service. Returns `None` if it is unknown.
     pub(crate) fn price(&self, service: Option<&str>) -> Option<Price> {
-        let mut columns = self
-            .costs
-            .split('\t')
-            .filter(|_| service == Some(self.service));
+        if service != Some(self.service) {
+            return None;
+        }
+        let mut columns = self.costs.split('\t');
         let [input, output, cached, cache_write] = costs(&mut columns)?;
         let above = columns.next().and_then(|tokens| tokens.parse().ok());
         let long = above.and_then(|above| {

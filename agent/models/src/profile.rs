@@ -16,6 +16,8 @@ pub(crate) struct Profile {
     pub(crate) api: Api,
     pub(crate) service: &'static Service,
     pub(crate) name: String,
+    /// The most tokens of a turn of the model.
+    pub(crate) output_limit: u64,
     pub(crate) facts: Option<&'static ModelFacts>,
     pub(crate) generation: GenerationOptions,
     /// True to ask Anthropic to cache the conversation.

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use tools::Content;
 
 use crate::conversation::{ResultShown, Said, Unit, with};
-use crate::model_table::output_limit;
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
@@ -105,9 +104,7 @@ fn retain_paired(said: &mut Vec<Said<'_>>) {
 /// Adds the fields of a request after the messages.
 pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     let marker = json!({"type": "ephemeral"});
-    let limit = parts
-        .output_limit
-        .unwrap_or_else(|| output_limit(&model.name));
+    let limit = parts.output_limit.unwrap_or(model.output_limit);
     body.field("max_tokens", &limit.into());
     if !parts.system.is_empty() {
         let mut system: Vec<_> = parts.system.iter().map(|text| text_block(text)).collect();
