@@ -75,18 +75,17 @@ impl Refusal {
                 .filter_map(|target| target.as_str()?.parse().ok())
                 .collect()
         };
-        let is_unnamable = |entry: &&Value| {
-            entry
-                .get("can_be_named")
-                .is_some_and(|can| *can == json!(false))
-        };
         let settings = list("sensitive")
             .filter(|entry| {
                 entry
                     .get("sensitivity")
                     .is_some_and(|kind| *kind == json!(Sensitivity::Settings))
             })
-            .chain(error.get("concern").filter(is_unnamable));
+            .chain(error.get("concern").filter(|entry| {
+                entry
+                    .get("can_be_named")
+                    .is_some_and(|can| *can == json!(false))
+            }));
         let settings = settings
             .filter_map(|entry| entry.get("target")?.as_str()?.parse().ok())
             .collect();

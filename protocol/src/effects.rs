@@ -316,15 +316,14 @@ fn check_field(
     let properties = parameters.get("properties").and_then(Value::as_object);
     if is_foreign && foreign::is_field(parameters, field) {
         let default = properties.and_then(|properties| properties.get(field)?.get("default"));
-        let unusable = |reason| EffectsError::Default {
-            template: template_text(),
-            field: field.to_owned(),
-            reason,
-        };
         return default.map_or(Ok(()), |default| {
             template
                 .accepts_or_skips(field, default.into())
-                .map_err(unusable)
+                .map_err(|reason| EffectsError::Default {
+                    template: template_text(),
+                    field: field.to_owned(),
+                    reason,
+                })
         });
     }
     let Some(property) = properties.and_then(|properties| properties.get(field)) else {

@@ -84,15 +84,14 @@ impl<'a> Spelling<'a> {
         let Some(codec) = self.codec else {
             return Cow::Borrowed(violation);
         };
-        let segment = |segment: &str| {
-            let key = segment.replace("~1", "/").replace("~0", "~");
-            self.argument(&key).replace('~', "~0").replace('/', "~1")
-        };
         let mut spelt = Violation {
             pointer: violation
                 .pointer
                 .split('/')
-                .map(segment)
+                .map(|segment| {
+                    let key = segment.replace("~1", "/").replace("~0", "~");
+                    self.argument(&key).replace('~', "~0").replace('/', "~1")
+                })
                 .collect::<Vec<_>>()
                 .join("/"),
             near: violation

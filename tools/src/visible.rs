@@ -53,8 +53,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 /// so that none looks like a separate message.
 pub fn message(text: &str) -> String {
     let text = text.trim_end().replace("\r\n", "\n");
-    let is_escaped = |c: char| is_invisible(c) && !matches!(c, '\n' | '\t');
-    escaped(&text, is_escaped).replace('\n', "\n  ")
+    escaped(&text, |c| is_invisible(c) && !matches!(c, '\n' | '\t')).replace('\n', "\n  ")
 }
 
 /// Escapes the control characters that JSON permits in strings, DEL and C1. The JSON value stays the same.

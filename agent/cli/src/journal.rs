@@ -86,14 +86,13 @@ impl JournalOptions {
 
     /// Returns the journal and the files that SQLite creates next to it.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let sibling = |end: &str| {
-            let mut path = self.journal.clone()?.into_os_string();
-            path.push(end);
-            Some(PathBuf::from(path))
-        };
         ["", "-wal", "-shm", "-journal"]
             .into_iter()
-            .filter_map(sibling)
+            .filter_map(|end| {
+                let mut path = self.journal.clone()?.into_os_string();
+                path.push(end);
+                Some(PathBuf::from(path))
+            })
             .collect()
     }
 

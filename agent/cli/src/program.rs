@@ -133,12 +133,11 @@ pub(crate) fn providers() -> Vec<&'static ProviderSubmission> {
 /// Returns the providers that a key in the environment makes usable, sorted by name, each with its service. Of providers with one
 /// key, it is the first.
 pub(crate) fn providers_with_key() -> Vec<(&'static str, ModelService)> {
-    let is_usable = |service: &ModelService| {
-        let has_key = env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
-        has_key && service.model.is_some()
-    };
     let usual = |provider: &ProviderSubmission| {
-        (provider.service)(&ProviderOptions::new()).filter(is_usable)
+        (provider.service)(&ProviderOptions::new()).filter(|service| {
+            let has_key = env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
+            has_key && service.model.is_some()
+        })
     };
     let services = providers()
         .into_iter()

@@ -93,14 +93,13 @@ impl ForeignKey {
         }
         let usual = (provider.service)(&general(settings))?;
         let chosen: Option<&Values> = (!is_chosen).then_some(settings.values());
-        let belongs_elsewhere = |(variable, url): &(String, String)| {
-            variable == usual.key_variable && *url != usual.base_url
-        };
         let (_, url) = chosen
             .into_iter()
             .chain(&settings.replaced)
             .filter_map(keyed_service)
-            .find(belongs_elsewhere)?;
+            .find(|(variable, url): &(String, String)| {
+                variable == usual.key_variable && *url != usual.base_url
+            })?;
         Some(Self {
             variable: usual.key_variable,
             url,

@@ -107,11 +107,10 @@ impl Reading<'_> {
     }
 
     fn says_nothing(&self, turn: &[Message]) -> bool {
-        let says = |said: &Said<'_>| match said {
+        !self.said(turn).iter().any(|said| match said {
             Said::Item(item) => !(self.is_thought)(item),
             _ => true,
-        };
-        !self.said(turn).iter().any(says)
+        })
     }
 
     fn said<'a>(&self, turn: &'a [Message]) -> Vec<Said<'a>> {

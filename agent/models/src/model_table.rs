@@ -34,14 +34,13 @@ impl KnownModel<'static> {
     /// Returns what is known of a model, by the service that has it and by the names that gateways give it.
     pub(crate) fn find(service: Option<&str>, model: &str) -> Option<Self> {
         let plain = plain_name(model);
-        let is_of = |row: &Self| {
-            service == Some(row.service) && is_version_of(model, row.name)
-                || EXCLUSIVE.contains(&row.service) && is_version_of(&plain, row.name)
-        };
         TABLE
             .lines()
             .filter_map(Self::read)
-            .filter(is_of)
+            .filter(|row| {
+                service == Some(row.service) && is_version_of(model, row.name)
+                    || EXCLUSIVE.contains(&row.service) && is_version_of(&plain, row.name)
+            })
             .max_by_key(|row| (row.name.len(), service == Some(row.service)))
     }
 

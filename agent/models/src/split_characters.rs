@@ -72,11 +72,10 @@ impl SplitCharacters {
 
 /// Returns the place of the last escapes that are a part of a character at the end of a text.
 fn tail(document: &str) -> Option<Range<usize>> {
-    let is_cut = |run: &Range<usize>| {
+    runs(document).into_iter().rfind(|run: &Range<usize>| {
         document[run.end..].starts_with('"')
             && decoded(&document[run.clone()]).contains(char::REPLACEMENT_CHARACTER)
-    };
-    runs(document).into_iter().rfind(is_cut)
+    })
 }
 
 /// Returns the places of surrogates that are escaped, one or several in a row.

@@ -143,11 +143,10 @@ impl<'a> TurnBuilder<'a> {
             .for_each(|sink| send_text(*sink, &self.spoken.1.finish()));
         self.blocks
             .retain(|block| !block.is_nameless() || !block.text.is_empty());
-        let is_call = |block: &&Block| matches!(block.kind, Kind::Call { .. });
         let mut named = self
             .blocks
             .iter()
-            .filter(is_call)
+            .filter(|block| matches!(block.kind, Kind::Call { .. }))
             .filter(|block| !block.is_nameless());
         // The arguments without a name may be those of a call without arguments.
         let has_others =

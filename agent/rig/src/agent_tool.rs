@@ -49,15 +49,14 @@ fn tool(
         entry: entry.clone(),
         arguments: wire.arguments.clone(),
     };
-    let call = move |arguments| -> WasmBoxedFuture<'static, _> {
-        let tool = tool.clone();
-        Box::pin(async move { tool.call(arguments).await })
-    };
     Some(DynamicTool::new(
         name,
         entry.tool().description.as_str(),
         wire.parameters.clone(),
-        call,
+        move |arguments| -> WasmBoxedFuture<'static, _> {
+            let tool = tool.clone();
+            Box::pin(async move { tool.call(arguments).await })
+        },
     ))
 }
 

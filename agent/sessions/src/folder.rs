@@ -118,18 +118,17 @@ impl SessionFolder {
     }
 
     fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
-        let is_here = |id: &SessionId| match self.stored(*id, 0) {
-            Ok(stored) => stored.is_some_and(|StoredSession { start, .. }| {
-                start.workspace == workspace && start.job.is_none()
-            }),
-            Err(error) => {
-                warn_of_skipped(*id, &error);
-                false
-            }
-        };
         self.ids()?
             .into_iter()
-            .find(is_here)
+            .find(|id: &SessionId| match self.stored(*id, 0) {
+                Ok(stored) => stored.is_some_and(|StoredSession { start, .. }| {
+                    start.workspace == workspace && start.job.is_none()
+                }),
+                Err(error) => {
+                    warn_of_skipped(*id, &error);
+                    false
+                }
+            })
             .ok_or_else(|| SessionError::NoneHere {
                 workspace: workspace.to_owned(),
             })

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tools::{Approval, Digest, Json, Preview, Target, ToolError};
+use tools::{Approval, Digest, Json, Target};
 
 use super::{ApprovalKey, ApprovalQuestion};
 
@@ -55,12 +55,6 @@ impl ApprovalRequest {
         let effect_digest = preview
             .as_ref()
             .and_then(|preview| Some(preview.as_ref().ok()?.digest()));
-        let shown = |preview: Result<Preview, ToolError>| {
-            preview.map_or_else(
-                |error| format!("no preview: {error}"),
-                |preview| preview.text().to_owned(),
-            )
-        };
         let arguments_digest = approval.hash_arguments(key.as_bytes());
         let identity = json!({
             "session": cx.session(),
@@ -88,7 +82,12 @@ impl ApprovalRequest {
                 .iter()
                 .filter_map(|target| question.remarked_for_later(target))
                 .collect(),
-            preview: preview.map(shown),
+            preview: preview.map(|preview| {
+                preview.map_or_else(
+                    |error| format!("no preview: {error}"),
+                    |preview| preview.text().to_owned(),
+                )
+            }),
             effect_digest,
         })
     }

@@ -59,16 +59,15 @@ fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Piece, InvalidTempl
     }
     let (name, normaliser) = match inside.split_once('|') {
         None => (inside, None),
-        Some((name, normaliser)) => {
-            let unknown = || InvalidTemplate::Normaliser {
-                template: shown(),
-                normaliser: InvalidTarget::excerpt(normaliser),
-            };
-            (
-                name,
-                Some(Normaliser::from_name(normaliser).ok_or_else(unknown)?),
-            )
-        }
+        Some((name, normaliser)) => (
+            name,
+            Some(
+                Normaliser::from_name(normaliser).ok_or_else(|| InvalidTemplate::Normaliser {
+                    template: shown(),
+                    normaliser: InvalidTarget::excerpt(normaliser),
+                })?,
+            ),
+        ),
     };
     if name.trim().is_empty() {
         return Err(InvalidTemplate::Unnamed { template: shown() });

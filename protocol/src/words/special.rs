@@ -186,12 +186,11 @@ fn find(
                 .then(|| option_name::effect(word, !row.names.is_empty()))
                 .flatten()
         };
-        let value = || {
+        if let Some((effect, length)) = row.effect(word).or_else(named).or_else(|| {
             (index > from)
                 .then(|| row.effect_of_value(known(index - 1)?, word))
                 .flatten()
-        };
-        if let Some((effect, length)) = row.effect(word).or_else(named).or_else(value) {
+        }) {
             found.push(Special {
                 index,
                 length,

@@ -206,13 +206,13 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
             "this session has no grant for {target}, so the job could not do it; choose another call, or ask the user for the grant"
         )));
     }
-    let by_rule = |ruling: &Ruling<'_>| {
-        ruling
-            .reasons()
-            .iter()
-            .any(|reason| matches!(reason, Reason::Rules(_)) && reason.verdict() > Verdict::Allow)
-    };
-    match cx.rulings(entry.tool(), &targets).find(by_rule) {
+    match cx
+        .rulings(entry.tool(), &targets)
+        .find(|ruling: &Ruling<'_>| {
+            ruling.reasons().iter().any(|reason| {
+                matches!(reason, Reason::Rules(_)) && reason.verdict() > Verdict::Allow
+            })
+        }) {
         None => Ok(()),
         Some(ruling) => {
             let target = ruling

@@ -389,8 +389,7 @@ impl Jobs {
     async fn store(&self) -> Result<&Store, CronError> {
         let open = || async {
             let file = self.file.clone().unwrap_or_default();
-            let open = move || Store::open(&file, &row::SCHEMA, Durability::Power);
-            tokio::task::spawn_blocking(open)
+            tokio::task::spawn_blocking(move || Store::open(&file, &row::SCHEMA, Durability::Power))
                 .await
                 .map_err(|_| StoreError::Closed)?
         };

@@ -177,7 +177,7 @@ impl FromStr for CronExpression {
 
 /// Returns the error about the first wrong field. Alone, each field shows whether it is the wrong one.
 fn wrong_field(parser: &CronParser, fields: &[&str], error: &CronError) -> InvalidCron {
-    let alone = |position: usize| {
+    let found = (0..FIELDS.len()).find_map(|position| {
         let mut alone = ["*"; 5];
         alone[position] = fields[position];
         Some((
@@ -185,8 +185,7 @@ fn wrong_field(parser: &CronParser, fields: &[&str], error: &CronError) -> Inval
             fields[position].to_owned(),
             parser.parse(&alone.join(" ")).err()?.to_string(),
         ))
-    };
-    let found = (0..FIELDS.len()).find_map(alone);
+    });
     let (field, text, reason) =
         found.unwrap_or_else(|| ("of all", fields.join(" "), error.to_string()));
     InvalidCron::Field {

@@ -298,8 +298,8 @@ impl<'a> Search<'a> {
     fn add_included(&mut self, script: &str) {
         for line in script.replace("\\\n", " ").lines() {
             let first = line.split_whitespace().next().unwrap_or_default();
-            let is_runner = |piece: &str| piece.rsplit('/').any(|name| RUNNERS.contains(&name));
-            let runner = pieces(line).position(is_runner);
+            let runner = pieces(line)
+                .position(|piece| piece.rsplit('/').any(|name| RUNNERS.contains(&name)));
             let before = if INCLUDES.contains(&first) {
                 Some(0)
             } else {

@@ -367,8 +367,7 @@ impl Protected {
         let mut fine: Option<&Path> = None;
         let mut planted: Vec<&Path> = Vec::new();
         for (path, found) in self.found.iter().filter(|(_, found)| found.counts) {
-            let is_done = |above: &&Path| path.starts_with(above);
-            if fine.as_ref().is_some_and(is_done)
+            if fine.as_ref().is_some_and(|above| path.starts_with(above))
                 || planted.last().is_some_and(|last| path.starts_with(last))
             {
                 continue;
@@ -414,12 +413,11 @@ impl Protected {
 
     /// Returns the folders of git that were not there before.
     pub(crate) fn repositories_since(&self, before: &Self) -> impl Iterator<Item = &Path> {
-        let is_new = |(path, found): &(&PathBuf, &Found)| {
-            found.git.is_some() && found.is_folder() && !before.found.contains_key(*path)
-        };
         self.found
             .iter()
-            .filter(is_new)
+            .filter(|(path, found)| {
+                found.git.is_some() && found.is_folder() && !before.found.contains_key(*path)
+            })
             .map(|(path, _)| path.as_path())
     }
 

@@ -15,25 +15,23 @@ const SHOWN: usize = 100;
 
 /// Returns a note that names the clauses that were left out of the walls.
 pub(crate) fn left_out(clauses: &[String]) -> Option<String> {
-    let text = || {
+    (!clauses.is_empty()).then(|| {
         format!(
             "these clauses do not reach programs, because the kernel knows no wildcards in paths: {}; grant a folder, such as fs:read:src/**",
             shortened(clauses)
         )
-    };
-    (!clauses.is_empty()).then(text)
+    })
 }
 
 /// Returns a note that names the writable paths that do not exist.
 pub(crate) fn missing(paths: &[String]) -> Option<String> {
-    let text = || {
+    (!paths.is_empty()).then(|| {
         format!(
             "programs cannot create these paths, because the kernel opens only those that exist: {}; create them first, such as by \
              fs.write, or grant the folder around them",
             shortened(paths)
         )
-    };
-    (!paths.is_empty()).then(text)
+    })
 }
 
 /// Returns a path below the root as one line.

@@ -327,10 +327,9 @@ impl Granted {
     /// Takes out the writable paths that do not exist, and returns them. Programs cannot create them, because the kernel opens only paths
     /// that are there.
     pub(crate) fn take_missing(&mut self, workspace: &Workspace) -> Vec<String> {
-        let is_missing = |path: &mut TreePath| !workspace.root().join(&path.path).exists();
         self.writable
             .paths
-            .extract_if(.., is_missing)
+            .extract_if(.., |path| !workspace.root().join(&path.path).exists())
             .map(|path| path.to_string())
             .collect()
     }

@@ -118,10 +118,9 @@ impl Toolchain {
             .filter_map(|path| path.canonicalize().ok())
             .collect();
         let path = variable("PATH").unwrap_or_default();
-        let is_read = |path: &PathBuf| read.iter().any(|read| path.starts_with(read));
         let mut search: Vec<_> = std::env::split_paths(&path)
             .filter_map(|path| path.canonicalize().ok())
-            .filter(is_read)
+            .filter(|path| read.iter().any(|read| path.starts_with(read)))
             .collect();
         search.dedup();
         let env = env
@@ -218,13 +217,12 @@ impl FromStr for Toolchain {
     type Err = UnknownToolchain;
 
     fn from_str(name: &str) -> Result<Self, UnknownToolchain> {
-        let unknown = || UnknownToolchain {
-            name: name.to_owned(),
-        };
         Self::ALL
             .into_iter()
             .find(|toolchain| toolchain.name() == name)
-            .ok_or_else(unknown)
+            .ok_or_else(|| UnknownToolchain {
+                name: name.to_owned(),
+            })
     }
 }
 

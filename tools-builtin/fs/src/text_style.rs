@@ -25,10 +25,9 @@ impl TextStyle {
         if std::str::from_utf8(bytes).is_err() || memchr(0, bytes).is_some() {
             return Self::default();
         }
-        let is_line = |line: &&[u8]| line.ends_with(b"\n");
         let (crlf, lf): (Vec<&[u8]>, Vec<&[u8]>) = bytes
             .split_inclusive(|byte| *byte == b'\n')
-            .filter(is_line)
+            .filter(|line| line.ends_with(b"\n"))
             .partition(|line| line.ends_with(b"\r\n"));
         let is_mixed = !crlf.is_empty() && !lf.is_empty();
         let ends = if is_mixed {

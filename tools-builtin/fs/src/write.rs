@@ -43,14 +43,13 @@ pub(crate) fn write(
     parents: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let restyled = |slot: &Slot| whole_file::restyled(cx, slot, &content);
     Ok(write_atomically(
         cx,
         &workspace,
         &path,
         content.as_bytes(),
         parents,
-        restyled,
+        |slot| whole_file::restyled(cx, slot, &content),
     )?)
 }
 

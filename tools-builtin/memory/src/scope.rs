@@ -46,10 +46,10 @@ impl Scope {
     /// Returns the scope of this text, as [`Display`](fmt::Display) writes it.
     pub(crate) fn from_stored(text: &str) -> Result<Self, MemoryError> {
         let is_name = |name: &str| {
-            let is_allowed = |byte: u8| {
-                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte)
-            };
-            (1..=80).contains(&name.len()) && name.bytes().all(is_allowed)
+            (1..=80).contains(&name.len())
+                && name.bytes().all(|byte| {
+                    byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte)
+                })
         };
         match text.split_once('/') {
             None if text == USER => Ok(Self::User),

@@ -77,13 +77,12 @@ impl Channel for JsonLines {
 
 /// Appends a line with one write, so that those of several processes do not mix.
 fn append(path: &Path, line: &str) -> Result<(), SendError> {
-    let closed = |error: io::Error| {
+    let mut file = open(path).map_err(|error| {
         SendError::not_sent(format!(
             "the file of the channel cannot be opened: {}; ask the user to check it",
             error.kind()
         ))
-    };
-    let mut file = open(path).map_err(closed)?;
+    })?;
     match file.write(line.as_bytes()) {
         Ok(written) if written == line.len() => Ok(()),
         Ok(0) => Err(SendError::later(

@@ -54,15 +54,14 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
         let (from, before) = (path.clone(), place.clone());
         let read = tokio::task::spawn_blocking(move || next(&from, &before, tail)).await;
         let read = read.unwrap_or_else(|_| Err(io::Error::other("the reader ended")));
-        let unreadable = |error: io::Error| {
+        let number = place.line;
+        let found = match read.map_err(|error| {
             ListenError::new(format!(
                 "the inbox {} cannot be read: {}; check it",
                 path.display(),
                 error.kind()
             ))
-        };
-        let number = place.line;
-        let found = match read.map_err(unreadable)? {
+        })? {
             Found::Line(line, behind) => Some((message(&line), behind)),
             Found::TooLong(behind) => {
                 Some((Err(format!("it has more than {MAX_LINE} bytes")), behind))

@@ -140,14 +140,11 @@ impl Library {
     /// Marks the skills that sessions might use if others did not have their names.
     fn with_conflicts(mut self) -> Self {
         for clash in self.service().clashes() {
-            let has_name = |shelved: &&mut Shelved| {
-                shelved.skill.name().to_lowercase() == clash.name.to_lowercase()
-            };
             for shelved in self
                 .skills
                 .iter_mut()
                 .filter(|shelved| shelved.is_trusted())
-                .filter(has_name)
+                .filter(|shelved| shelved.skill.name().to_lowercase() == clash.name.to_lowercase())
             {
                 shelved.standing = Standing::Conflict(clash.clone());
             }

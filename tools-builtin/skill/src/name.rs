@@ -57,11 +57,10 @@ pub(crate) fn choose(
 
 /// Returns true if the specification permits the name.
 fn is_specified(name: &str) -> bool {
-    let is_part = |part: &str| {
+    name.split('-').all(|part| {
         !part.is_empty()
             && part
                 .chars()
                 .all(|c| c.is_alphanumeric() && (!c.is_alphabetic() || !c.is_uppercase()))
-    };
-    name.split('-').all(is_part)
+    })
 }

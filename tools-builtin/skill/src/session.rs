@@ -7,7 +7,7 @@ use host::program;
 use host::settings::{Settings, SettingsError};
 use tools::{Entry, Services, ToolContext};
 
-use crate::library::{Library, Shelved, clash_text};
+use crate::library::{Library, clash_text};
 use crate::{Origin, Skills};
 
 /// The maximum length of the section, in bytes, since every session sends it to the model.
@@ -71,16 +71,16 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
         .filter(|shelved| shelved.skill.origin() == Origin::Project);
     let waiting: Vec<_> = of_project.filter(|shelved| !shelved.is_trusted()).collect();
     let mut reasons: Vec<String> = match waiting.len() {
-        0..=MAX_NAMED => {
-            let reason = |shelved: &&Shelved| {
+        0..=MAX_NAMED => waiting
+            .iter()
+            .map(|shelved| {
                 format!(
                     "the skill {} of the project {}",
                     shelved.skill.name(),
                     shelved.standing_text()
                 )
-            };
-            waiting.iter().map(reason).collect()
-        }
+            })
+            .collect(),
         many => vec![format!(
             "{many} skills of the project are not used; {} skills says why",
             program::name()

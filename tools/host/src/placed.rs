@@ -70,8 +70,7 @@ impl FolderId {
 
 /// Returns the folders that are not at their paths.
 pub fn moved(folders: &Folders) -> Folders {
-    let is_moved = |(id, path): &(&FolderId, &PathBuf)| !id.is_at(path);
-    let moved = folders.iter().filter(is_moved);
+    let moved = folders.iter().filter(|(id, path)| !id.is_at(path));
     moved.map(|(id, path)| (*id, path.clone())).collect()
 }
 

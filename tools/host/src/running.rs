@@ -195,12 +195,12 @@ impl<P: Program> ProgramRecord<P> {
         let is_only =
             !first.folders.iter().any(is_gone) && inner.all(|it| it.program.reach().root == root);
         let folders = changed(own.root, own.trees, own.from, is_only.then_some(root));
-        let is_known = |it: &Self| {
-            let of = it.program.reach();
-            let is_in = |folder: &PathBuf| of.trees.iter().any(|tree| folder.starts_with(tree));
-            of.is_later && of.root == own.root && folders.iter().all(is_in)
-        };
-        let is_new = !folders.is_empty() && !all.iter().any(is_known);
+        let is_new = !folders.is_empty()
+            && !all.iter().any(|it| {
+                let of = it.program.reach();
+                let is_in = |folder: &PathBuf| of.trees.iter().any(|tree| folder.starts_with(tree));
+                of.is_later && of.root == own.root && folders.iter().all(is_in)
+            });
         is_new.then_some((folders, &first.program))
     }
 

@@ -59,10 +59,10 @@ impl Exchange {
                     "its origin is not encrypted; write https, or add the host to the private hosts",
                 ));
             }
-            let is_same = |other: &BoundSecret| {
-                other.origin() == secret.origin() && other.header == secret.header
-            };
-            if options.secrets[..index].iter().any(is_same) {
+            if options.secrets[..index]
+                .iter()
+                .any(|other| other.origin() == secret.origin() && other.header == secret.header)
+            {
                 return Err(invalid(
                     "another secret has the same origin and header; remove one of them",
                 ));

@@ -61,10 +61,10 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
         | io::ErrorKind::BrokenPipe => true,
         _ => false,
     };
-    let is_closed = |error: &hyper::Error| {
+    if transfer.is_some_and(|error| {
         error.is_incomplete_message() || error.is_closed() || error.is_canceled()
-    };
-    if transfer.is_some_and(is_closed) || kinds().any(is_cut) {
+    }) || kinds().any(is_cut)
+    {
         HttpError::Broken { url, reason }
     } else if transfer.is_some_and(hyper::Error::is_parse) || error.is_body() || error.is_decode() {
         HttpError::Invalid { url, reason }

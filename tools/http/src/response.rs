@@ -38,12 +38,11 @@ impl Response {
     /// Returns the character set of the content type. Returns `None` if it names none.
     pub fn charset(&self) -> Option<String> {
         let text = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-        let is_charset = |(name, _): &(&str, &str)| name.trim().eq_ignore_ascii_case("charset");
         let (_, value) = text
             .split(';')
             .skip(1)
             .filter_map(|parameter| parameter.split_once('='))
-            .find(is_charset)?;
+            .find(|(name, _): &(&str, &str)| name.trim().eq_ignore_ascii_case("charset"))?;
         Some(value.trim().trim_matches(['"', '\'']).to_owned())
             .filter(|charset| !charset.is_empty())
     }

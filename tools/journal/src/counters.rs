@@ -42,11 +42,10 @@ impl SharedCounters {
     /// # Errors
     /// Returns an error if the file cannot be created, or is not a file of counters.
     pub fn open(path: &Path) -> Result<Self, CounterError> {
-        let failed = |error: StoreError| CounterError {
+        let connection = connect(path).map_err(|error| CounterError {
             path: path.to_owned(),
             reason: error.to_string(),
-        };
-        let connection = connect(path).map_err(failed)?;
+        })?;
         Ok(Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),

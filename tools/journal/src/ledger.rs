@@ -124,11 +124,10 @@ impl<'a> Ledger<'a> {
             recorded = recorded.with_result(result);
         }
         if let Some(code) = row.get::<_, Option<String>>(6)? {
-            let damaged = |_| Fault::Damaged {
+            recorded = recorded.with_error(code.parse().map_err(|_| Fault::Damaged {
                 row: seq,
                 column: "error",
-            };
-            recorded = recorded.with_error(code.parse().map_err(damaged)?);
+            })?);
         }
         Ok(Some(recorded))
     }

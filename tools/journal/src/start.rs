@@ -122,15 +122,14 @@ pub(crate) fn find(
     let sql = format!(
         "SELECT permitted, at_ms, workspace, {model}, {job} FROM session WHERE session = ?"
     );
-    let read = |row: &rusqlite::Row<'_>| {
-        let mut start = SessionStart::new(row.get::<_, String>(2)?, Grant::none());
-        (start.at_ms, start.provider, start.model) = (row.get(1)?, row.get(3)?, row.get(4)?);
-        (start.base_url, start.job) = (row.get(5)?, row.get(6)?);
-        Ok((row.get::<_, String>(0)?, start))
-    };
     let Some((permitted, mut start)) = connection
         .prepare_cached(&sql)?
-        .query_row([session], read)
+        .query_row([session], |row| {
+            let mut start = SessionStart::new(row.get::<_, String>(2)?, Grant::none());
+            (start.at_ms, start.provider, start.model) = (row.get(1)?, row.get(3)?, row.get(4)?);
+            (start.base_url, start.job) = (row.get(5)?, row.get(6)?);
+            Ok((row.get::<_, String>(0)?, start))
+        })
         .optional()?
     else {
         return Ok(None);

@@ -106,8 +106,7 @@ fn invalid_value(scheme: &str, value: &str) -> Option<&'static str> {
 
 fn invalid_words(words: &str) -> Option<&'static str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    let is_word = |word: &str| word == "\0" || !word.is_empty() && word.chars().all(is_plain);
-    (!words.split(' ').all(is_word)).then_some(
+    (!words.split(' ').all(|word| word == "\0" || !word.is_empty() && word.chars().all(is_plain))).then_some(
         "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and `{*}`, with one space between",
     )
 }

@@ -64,7 +64,7 @@ fn about_urls(
         return concerns;
     }
     let uncounted = sent.urls.iter().find(|(_, url)| !known.count_url(url));
-    let about_count = |(target, _): &(&Target, String)| {
+    uncounted.map(|(target, _)| {
         let reason = "the session has read many URLs without a question since it read text of strangers, and their choice may \
                       carry out what it has read; a yes allows as many more";
         Concern::new(
@@ -72,8 +72,7 @@ fn about_urls(
             reason,
             "a person can allow more, or read the URL in a new session",
         )
-    };
-    uncounted.map(about_count).into_iter().collect()
+    }).into_iter().collect()
 }
 
 /// Adds the targets of the concerns to those that need an approval.

@@ -243,15 +243,14 @@ impl Slots {
 
     /// Returns the places that declare a name here, or else in one of the entries. Returns `None` if the name is free.
     pub(crate) fn holders(&self, name: &ToolName, entries: &[Arc<Entry>]) -> Option<Vec<Source>> {
-        let holds = |entry: &&Arc<Entry>| {
-            ToolNames::from(entry.tool())
-                .iter()
-                .any(|held| held == name)
-        };
         self.get(name).map(Slot::sources).or_else(|| {
             entries
                 .iter()
-                .find(holds)
+                .find(|entry: &&Arc<Entry>| {
+                    ToolNames::from(entry.tool())
+                        .iter()
+                        .any(|held| held == name)
+                })
                 .map(|twin| vec![twin.source().clone()])
         })
     }

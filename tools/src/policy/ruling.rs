@@ -325,10 +325,9 @@ impl Serialize for Ruling<'_> {
         ruling.serialize_field("verdict", &self.verdict)?;
         ruling.serialize_field("reasons", &self.shown_reasons())?;
         if !unspelled.is_empty() {
-            let object = |(clause, word): &(String, UnspelledWord)| json!({"clause": clause, "word": word.word(), "why": word.to_string()});
             ruling.serialize_field(
                 "unspelled",
-                &unspelled.iter().map(object).collect::<Vec<_>>(),
+                &unspelled.iter().map(|(clause, word)| json!({"clause": clause, "word": word.word(), "why": word.to_string()})).collect::<Vec<_>>(),
             )?;
         }
         ruling.end()

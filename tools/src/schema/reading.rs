@@ -148,10 +148,6 @@ impl<'s> Reader<'s> {
 
     /// Returns true if a value is an element of the arrays of this kind. A text that may be a list of several is none.
     fn is_element(&mut self, kind: &AcceptedValues<'s>, value: &Value) -> bool {
-        let is_several = |text: &str| {
-            text.starts_with(['[', '{'])
-                || text.contains(|c: char| c.is_whitespace() || ",;".contains(c))
-        };
         let AcceptedValues::Typed {
             name: "array",
             schema,
@@ -159,10 +155,12 @@ impl<'s> Reader<'s> {
         else {
             return false;
         };
-        let Some(items) = schema
-            .get("items")
-            .filter(|_| !value.as_str().is_some_and(is_several))
-        else {
+        let Some(items) = schema.get("items").filter(|_| {
+            !value.as_str().is_some_and(|text| {
+                text.starts_with(['[', '{'])
+                    || text.contains(|c: char| c.is_whitespace() || ",;".contains(c))
+            })
+        }) else {
             return false;
         };
         let accepted = within(self.root, items, &mut self.visits).unwrap_or_default();

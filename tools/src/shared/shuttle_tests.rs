@@ -200,7 +200,7 @@ fn names_that_come_and_go_leave_a_consistent_catalog() {
         let catalog = SharedCatalog::new();
         let (removed, added) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let shared = (catalog.clone(), removed.clone(), added.clone());
-        let come_and_go = |line| {
+        all((1..=3).map(|line| {
             thread(&shared, move |(catalog, removed, added)| {
                 added.fetch_add(
                     catalog.insert(entry("t", line)).is_ok().into(),
@@ -208,8 +208,7 @@ fn names_that_come_and_go_leave_a_consistent_catalog() {
                 );
                 removed.fetch_add(catalog.unregister("t").into(), Ordering::SeqCst);
             })
-        };
-        all((1..=3).map(come_and_go));
+        }));
         let (removed, added) = (removed.load(Ordering::SeqCst), added.load(Ordering::SeqCst));
         // Each refused thread removed the tool that refused it, unless it was already gone.
         assert_eq!((added - removed, catalog.contains("t")), (0, false));

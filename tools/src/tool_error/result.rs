@@ -1,10 +1,9 @@
 //! Errors as results that a model can act on.
 
-use protocol::{Content, Target, ToolResult};
+use protocol::{Content, ToolResult};
 use serde_json::json;
 
 use super::{ToolError, ToolErrorKind};
-use crate::policy::SensitivePath;
 use crate::schema::readable;
 use crate::spelling::Spelling;
 
@@ -28,8 +27,7 @@ impl ToolError {
             } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
-                    let entry = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
-                    detail["sensitive"] = sensitive.iter().map(entry).collect();
+                    detail["sensitive"] = sensitive.iter().map(|(target, path)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())})).collect();
                 }
                 if !unnamed.is_empty() {
                     detail["unnamed"] = json!(unnamed);
@@ -83,7 +81,7 @@ impl From<ToolError> for ToolResult {
 
 #[cfg(test)]
 mod tests {
-    use protocol::{Access, Grant, is_invisible};
+    use protocol::{Access, Grant, Target, is_invisible};
 
     use super::*;
 

@@ -153,13 +153,12 @@ fn line(fault: &Fault) -> String {
 }
 
 fn totals(reports: &[ToolReport]) -> String {
-    let count = |severity| {
+    let [errors, warnings] = [Severity::Error, Severity::Warning].map(|severity| {
         reports
             .iter()
             .map(|report| report.count(severity))
             .sum::<usize>() as u64
-    };
-    let [errors, warnings] = [Severity::Error, Severity::Warning].map(count);
+    });
     let style = match (errors, warnings) {
         (0, 0) => GOOD,
         (0, _) => ALERT,

@@ -88,7 +88,6 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
     let clauses = granted
         .iter()
         .map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
-    let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));
     let restart = if refused.is_beyond(&asked) {
         "start a new chat"
     } else {
@@ -96,7 +95,8 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
     };
     let allow = || format!("{restart} with {}", flags(&asked, |_| "--allow"));
     let ways = [
-        (!granted.is_empty()).then(grant),
+        (!granted.is_empty())
+            .then(|| format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "))),
         (!asked.is_empty()).then(allow),
     ];
     format!(

@@ -102,15 +102,14 @@ impl ProvidersArgs {
 }
 
 fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &ProviderChoice) -> Row {
-    let origin = || {
+    let chosen = (provider.name == choice.provider).then(|| {
         settings
             .program()
             .provider
             .as_ref()
             .map(|provider| provider.origin.clone())
             .unwrap_or_default()
-    };
-    let chosen = (provider.name == choice.provider).then(origin);
+    });
     let is_chosen = chosen.is_some();
     let mut options = match is_chosen {
         true => provider_options::from_settings(settings, choice.model.as_deref()),

@@ -76,8 +76,7 @@ impl<S: FlagSet> KeyFlags<S> {
     }
 
     fn keys() -> impl Iterator<Item = (&'static KeyAbout, KeyFlag)> {
-        let flag = |key: &'static KeyAbout| key.flag.filter(S::contains).map(|flag| (key, flag));
-        Values::keys().filter_map(flag)
+        Values::keys().filter_map(|key| key.flag.filter(S::contains).map(|flag| (key, flag)))
     }
 }
 

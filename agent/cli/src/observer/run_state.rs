@@ -103,10 +103,9 @@ impl RunState {
                         self.failures
                             .insert(call.as_ref().map_or(self.calls, |call| call.index), failure);
                     }
-                    let refusal = |call: &OpenCall| {
+                    self.refusals.extend(call.as_ref().and_then(|call| {
                         Refusal::from_result(&call.name, &call.targets, code, result)
-                    };
-                    self.refusals.extend(call.as_ref().and_then(refusal));
+                    }));
                 }
                 self.request_started = Instant::now();
                 return call;

@@ -27,7 +27,7 @@ pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
 }
 
 fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> Vec<Value> {
-    let result = |result: ResultShown<'_>| {
+    let results = results.into_iter().map(|result| {
         let content: Vec<_> = result.content.iter().map(block).collect();
         let id = model.call_id(result.id);
         let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
@@ -35,8 +35,7 @@ fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> 
             block["is_error"] = true.into();
         }
         block
-    };
-    let results = results.into_iter().map(result);
+    });
     results.chain(content.iter().map(block)).collect()
 }
 

@@ -46,13 +46,12 @@ fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> 
 }
 
 fn parts(content: &[Content]) -> Value {
-    let part = |content: &Content| match content {
+    content.iter().map(|content| match content {
         Content::Image { data, mime_type } => {
             json!({"type": "image_url", "image_url": {"url": format!("data:{mime_type};base64,{data}")}})
         }
         content => json!({"type": "text", "text": content.as_text().unwrap_or_default()}),
-    };
-    content.iter().map(part).collect()
+    }).collect()
 }
 
 fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Value {

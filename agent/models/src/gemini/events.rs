@@ -57,12 +57,11 @@ impl ReadReply for Events {
             self.read_part(part, turn);
         }
         let reason = candidate.get("finishReason");
-        let number = || {
+        if let Some(reason) = reason.owned().or_else(|| {
             reason
                 .number()
                 .map(|number| format!("FINISH_REASON_{number}"))
-        };
-        if let Some(reason) = reason.owned().or_else(number) {
+        }) {
             turn.end = Some(reason);
             self.has_ended = true;
         }
@@ -207,9 +206,8 @@ fn sign(item: &mut Map<String, Value>, signature: Value) {
 
 /// Returns the reason, which proto3 spells as a number if it is new. Returns `None` if it says nothing.
 fn block_reason(reason: Raw<'_>) -> Option<String> {
-    let number = || reason.number().map(|number| format!("reason {number}"));
     let word = reason.owned();
-    word.or_else(number)
+    word.or_else(|| reason.number().map(|number| format!("reason {number}")))
         .filter(|word| !UNSPECIFIED.contains(&word.as_str()))
 }
 

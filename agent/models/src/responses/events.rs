@@ -366,14 +366,13 @@ fn text_of(item: &Fields<'_>, sort: Sort) -> String {
     let texts = |name: &str| -> Vec<_> {
         let value = item.get(name);
         let parts = value.elements().into_iter();
-        let part = |part: Raw<'_>| {
-            let fields = part.fields();
-            part.text()
-                .or_else(|| fields.first(&["text", "refusal"]).text())
-                .map(Cow::into_owned)
-        };
         parts
-            .filter_map(part)
+            .filter_map(|part| {
+                let fields = part.fields();
+                part.text()
+                    .or_else(|| fields.first(&["text", "refusal"]).text())
+                    .map(Cow::into_owned)
+            })
             .chain(value.text().map(Cow::into_owned))
             .collect()
     };

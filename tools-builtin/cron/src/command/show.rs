@@ -52,10 +52,9 @@ pub(super) async fn list(
 
 /// Returns the workspace of a job, or `None` if there is no such job.
 pub(super) async fn workspace(jobs: &Jobs, id: i64) -> Result<Option<String>, CronError> {
-    let place = |job| match job {
+    let mut places = jobs.list_all().await?.into_iter().map(|job| match job {
         Ok(Job { id, workspace, .. }) | Err(UnreadableJob { id, workspace, .. }) => (id, workspace),
-    };
-    let mut places = jobs.list_all().await?.into_iter().map(place);
+    });
     Ok(places.find_map(|(of, workspace)| (of == id).then_some(workspace)))
 }
 

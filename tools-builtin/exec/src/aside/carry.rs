@@ -214,11 +214,10 @@ fn remove(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
                 let Some(_opened) = unlink_or_open(&middle, &inner)? else {
                     continue;
                 };
-                let to_top = |number: u64| {
+                let mut renamed = numbers.by_ref().map(|number| {
                     let to = number.to_string();
                     renameat_with(&middle, &*inner, &top, to, RenameFlags::NOREPLACE)
-                };
-                let mut renamed = numbers.by_ref().map(to_top);
+                });
                 let is_free = |renamed: &Result<(), Errno>| *renamed != Err(Errno::EXIST);
                 renamed.find(is_free).unwrap_or(Err(Errno::EXIST))?;
             }

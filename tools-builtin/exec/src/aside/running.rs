@@ -328,9 +328,8 @@ fn records(folder: &Path) -> Vec<Left> {
 
 /// Reads the records that are complete.
 fn read(files: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Left> {
-    let is_locked = |file: &File| Ok(lock(file).is_err());
     files.into_iter().filter_map(move |file| {
-        let mut left = Left::read(file, is_locked).ok()?;
+        let mut left = Left::read(file, |file| Ok(lock(file).is_err())).ok()?;
         // Those of a look that was made wait for one, also where they were moved back.
         if !left.program.is_done {
             left.folders = placed::moved(&left.folders);

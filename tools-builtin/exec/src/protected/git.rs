@@ -77,14 +77,14 @@ pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
             }
         });
     }
-    let is_head = |text: String| {
-        let is_hash = text.trim().chars().all(|c| c.is_ascii_hexdigit()) && text.trim().len() >= 40;
-        text.starts_with("ref: refs/") || is_hash
-    };
     let is_folder =
         |name: &str| fs::symlink_metadata(path.join(name)).is_ok_and(|metadata| metadata.is_dir());
     metadata.is_dir()
-        && text(&path.join("HEAD")).is_some_and(is_head)
+        && text(&path.join("HEAD")).is_some_and(|text| {
+            let is_hash =
+                text.trim().chars().all(|c| c.is_ascii_hexdigit()) && text.trim().len() >= 40;
+            text.starts_with("ref: refs/") || is_hash
+        })
         && text(&path.join("config")).is_some()
         && is_folder("objects")
         && is_folder("refs")
@@ -186,15 +186,14 @@ fn is_harmless_file(
             let former = former.or((*last == "config.worktree").then_some(""));
             let is_module = above.first() == Some(&"modules");
             text(path).is_some_and(|text| {
-                let is_the_same_way = |(former, root): (&str, &Path)| {
-                    let modules = path.ancestors().nth(2).map(|top| top.join(".gitmodules"));
-                    let modules = modules
-                        .and_then(|path| self::text(&path))
-                        .unwrap_or_default();
-                    !redirects(former, &text, &own::settings(root), &modules)
-                };
                 are_harmless_settings(&text, former, is_module)
-                    && former.zip(root).is_none_or(is_the_same_way)
+                    && former.zip(root).is_none_or(|(former, root)| {
+                        let modules = path.ancestors().nth(2).map(|top| top.join(".gitmodules"));
+                        let modules = modules
+                            .and_then(|path| self::text(&path))
+                            .unwrap_or_default();
+                        !redirects(former, &text, &own::settings(root), &modules)
+                    })
             })
         }
         "git-rebase-todo" => lines_are(|line| {

@@ -45,12 +45,11 @@ fn create(setting: &Setting<ConfiguredChannel>) -> Found {
         };
         let secret =
             found.map_err(|error| format!("its {field}, from {place}, cannot be read: {error}"))?;
-        let missing = || {
+        of_channel = of_channel.with_secret(field, Secret::new(secret.ok_or_else(|| {
             format!(
                 "its {field} is missing: {place} is empty or missing; set this variable or write this file"
             )
-        };
-        of_channel = of_channel.with_secret(field, Secret::new(secret.ok_or_else(missing)?));
+        })?));
     }
     (kind.create)(&of_channel).map_err(|error| match error {
         ChannelError::Field { field, reason } => match secrets.get(field) {

@@ -157,12 +157,11 @@ impl Channel for Webhook {
 
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
         Box::pin(async move {
-            let missing = || {
+            let url = self.url.as_ref().ok_or_else(|| {
                 SendError::not_sent(
                     "the channel has no URL to send to; ask the user to set url_env or url_file",
                 )
-            };
-            let url = self.url.as_ref().ok_or_else(missing)?;
+            })?;
             let request =
                 Request::new(Method::POST, url.as_str()).map_err(SendError::from_connecting)?;
             let request = request

@@ -91,16 +91,15 @@ fn allowed_tools(value: &Value) -> Vec<String> {
         value => value.to_text(),
     };
     let mut depth = 0_usize;
-    let is_between = |c: char| {
+    text.split(|c: char| {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
         depth == 0 && (c == ',' || c.is_whitespace())
-    };
-    text.split(is_between)
-        .filter(|item| !item.is_empty())
-        .map(str::to_owned)
-        .collect()
+    })
+    .filter(|item| !item.is_empty())
+    .map(str::to_owned)
+    .collect()
 }

@@ -180,13 +180,10 @@ impl Document {
             }
         });
         let depth = self.containers.len();
-        let is_same = |previous: &PreviousList| {
-            previous.depth == depth && previous.is_ordered == number.is_some()
-        };
         // Lists side by side with the same marker would be one.
         let is_other = self
             .previous
-            .filter(is_same)
+            .filter(|previous| previous.depth == depth && previous.is_ordered == number.is_some())
             .is_some_and(|previous| !previous.is_other);
         self.lists.push(List {
             number,

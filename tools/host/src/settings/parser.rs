@@ -55,16 +55,15 @@ pub fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> 
     } else {
         "a text"
     };
-    let refused = || {
-        format!(
-            "must be a whole number from {LEAST} to {}, not {shown}",
-            u32::MAX
-        )
-    };
     text.parse()
         .ok()
         .filter(|number| *number >= LEAST)
-        .ok_or_else(refused)
+        .ok_or_else(|| {
+            format!(
+                "must be a whole number from {LEAST} to {}, not {shown}",
+                u32::MAX
+            )
+        })
 }
 
 /// Parses a duration such as `30s`.

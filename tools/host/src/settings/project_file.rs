@@ -108,14 +108,13 @@ pub(super) fn approved(home: Option<&Path>) -> Vec<Layer> {
     let Some(records) = Records::own() else {
         return Vec::new();
     };
-    let layer = |(path, kept): (PathBuf, Option<String>)| {
-        let text = kept.or_else(|| text(&path).ok())?;
-        Some(reader::readable(&Arc::from(path), &text, home).0)
-    };
     records
         .approved_texts(SETTINGS)
         .into_iter()
-        .filter_map(layer)
+        .filter_map(|(path, kept)| {
+            let text = kept.or_else(|| text(&path).ok())?;
+            Some(reader::readable(&Arc::from(path), &text, home).0)
+        })
         .collect()
 }
 

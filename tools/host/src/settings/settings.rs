@@ -101,12 +101,11 @@ impl Settings {
         }
         settings.merge(flags)?;
         if !settings.access().default_grants.value {
-            let is_named = |grant: &Setting<Clause>| grant.origin != Origin::Default;
             settings
                 .values
                 .of_mut::<AccessKeys>()
                 .grants
-                .retain(is_named);
+                .retain(|grant| grant.origin != Origin::Default);
         }
         Ok(settings)
     }
@@ -227,10 +226,9 @@ impl Settings {
         let access = self.access();
         let from_flags = || access.grants.iter().filter(is_flag).map(labelled);
         let all = Grant::new(access.grants.iter().chain(&self.implied).map(labelled));
-        let within = |grant: Grant, within: &_| {
+        let grant = access.within.iter().fold(all, |grant, within| {
             grant.narrowed(Setting::labelled_clauses(within).chain(from_flags()))
-        };
-        let grant = access.within.iter().fold(all, within);
+        });
         self.job
             .iter()
             .fold(grant, |grant, (job, _)| grant.intersect(job))

@@ -59,12 +59,12 @@ pub fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), Settings
 
 /// Returns the settings of a file, one on each line. Those that only an approved file may have come first.
 pub(super) fn effects(layer: &Layer) -> Vec<String> {
-    let of_profile = |(name, profile): (&String, &Setting<Values>)| {
-        rows(&format!("profile {name}: "), &profile.value)
-    };
-    let all = rows("", &layer.values)
-        .into_iter()
-        .chain(layer.profiles.iter().flat_map(of_profile));
+    let all = rows("", &layer.values).into_iter().chain(
+        layer
+            .profiles
+            .iter()
+            .flat_map(|(name, profile)| rows(&format!("profile {name}: "), &profile.value)),
+    );
     let (narrowing, others): (Vec<_>, Vec<_>) = all.partition(|(is_narrowing, _)| *is_narrowing);
     others
         .into_iter()
@@ -102,13 +102,12 @@ pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin
         })
     };
     let directory = resolved(directory)?;
-    let is_above = |trusted: &&Setting<PathBuf>| {
-        resolved(&trusted.value).is_some_and(|trusted| directory.starts_with(trusted))
-    };
     user.values
         .of::<AccessKeys>()
         .trusted
         .iter()
-        .find(is_above)
+        .find(|trusted: &&Setting<PathBuf>| {
+            resolved(&trusted.value).is_some_and(|trusted| directory.starts_with(trusted))
+        })
         .map(|trusted| &trusted.origin)
 }

@@ -43,12 +43,11 @@ impl AllowedHosts {
     /// Returns the answer of a refusal.
     pub(super) fn check(&self, target: &Uri, headers: &HeaderMap) -> Result<(), ServerAnswer> {
         let host = check_names(target, headers)?;
-        let is_host = |allowed: &String| {
+        if !self.names.iter().any(|allowed| {
             [host.as_str(), host.host()]
                 .iter()
                 .any(|host| host.eq_ignore_ascii_case(allowed))
-        };
-        if !self.names.iter().any(is_host) {
+        }) {
             return Err(ServerAnswer::new(
                 StatusCode::FORBIDDEN,
                 "this host is not allowed",

@@ -160,13 +160,12 @@ impl Table {
         let idle = || self.taken.iter().filter(|(_, taken)| !taken.is_kept);
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
         idle().for_each(|(_, taken)| *counts.entry(taken.client).or_default() += 1);
-        let most = || {
+        let client = client.or_else(|| {
             counts
                 .iter()
                 .max_by_key(|(_, count)| **count)
                 .map(|(client, _)| *client)
-        };
-        let client = client.or_else(most)?;
+        })?;
         let number = idle()
             .find(|(_, taken)| taken.client == client)
             .map(|(number, _)| *number)?;

@@ -101,8 +101,8 @@ async fn change(_: ToolContext, _: Value) -> Result<&'static str, ToolError> {
     if tools::unregister(ADDED) {
         return Ok("removed");
     }
-    let failed = |error: Box<dyn Error>| ToolError::execution_failed(error.to_string());
-    let tool = definition(ADDED, nothing()).map_err(failed)?;
+    let tool = definition(ADDED, nothing())
+        .map_err(|error| ToolError::execution_failed(error.to_string()))?;
     let added = tools::register(tool, async |_: ToolContext, _: Value| "added");
     added.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     Ok("added")

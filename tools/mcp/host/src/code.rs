@@ -182,10 +182,9 @@ impl ServerCode {
             let name = program.file_stem();
             name.is_some_and(|name| SHELLS.iter().any(|shell| name == *shell))
         });
-        let is_made = |word: &String| {
-            word.contains(['$', '~']) || is_shell && word.contains(char::is_whitespace)
-        };
-        self.words.iter().any(is_made)
+        self.words
+            .iter()
+            .any(|word| word.contains(['$', '~']) || is_shell && word.contains(char::is_whitespace))
     }
 
     fn is_runner(&self) -> bool {

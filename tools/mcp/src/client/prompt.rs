@@ -12,7 +12,7 @@ use crate::client::failure::failure;
 use crate::client::imported::Imported;
 use crate::client::items::Items;
 use crate::client::result::{items, readable_block};
-use crate::client::rounds::{self, Answers};
+use crate::client::rounds;
 
 /// A prompt that a server lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -77,13 +77,13 @@ impl Imported {
             .map(|(name, value)| (name, Value::String(value)))
             .collect();
         let peer = self.peer()?;
-        let make = |answers: Answers| {
+        // A result with a defective message is none for rmcp.
+        let result = rounds::request(self, &peer, cx, |answers| {
             let mut params = GetPromptRequestParams::new(name).with_arguments(arguments.clone());
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(GetPromptRequest::new(params))
-        };
-        // A result with a defective message is none for rmcp.
-        let result = rounds::request(self, &peer, cx, make).await?;
+        })
+        .await?;
         readable_messages(serde_json::to_value(result).unwrap_or_default())
             .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse))
     }

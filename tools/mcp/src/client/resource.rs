@@ -11,7 +11,7 @@ use crate::client::failure::failure;
 use crate::client::imported::Imported;
 use crate::client::items::Items;
 use crate::client::result::{items, resource_content, shown};
-use crate::client::rounds::{self, Answers};
+use crate::client::rounds;
 
 /// A resource that a server lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -79,13 +79,13 @@ impl Imported {
         uri: &str,
     ) -> Result<Vec<Content>, ToolErrorKind> {
         let peer = self.listed_peer().await?;
-        let make = |answers: Answers| {
+        // A result with a defective part is none for rmcp.
+        let result = rounds::request(self, &peer, cx, |answers| {
             let mut params = ReadResourceRequestParams::new(uri);
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(ReadResourceRequest::new(params))
-        };
-        // A result with a defective part is none for rmcp.
-        let result = rounds::request(self, &peer, cx, make).await?;
+        })
+        .await?;
         readable_contents(serde_json::to_value(result).unwrap_or_default(), uri)
             .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse))
     }

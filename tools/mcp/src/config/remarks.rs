@@ -103,17 +103,16 @@ impl ServerSettings {
 /// Returns the argument of a tool that is a URL.
 fn url(tool: &Tool) -> Option<&str> {
     let properties = tool.parameters.get("properties")?.as_object()?;
-    let is_url = |(name, property): &(&String, &Value)| {
-        let format = property.get("format").and_then(Value::as_str);
-        let lower = name.to_ascii_lowercase();
-        let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
-        matches!(format, Some("uri" | "url"))
-            || words.any(|word| URLS.contains(&word))
-            || name.ends_with("Url")
-    };
     properties
         .iter()
-        .find(is_url)
+        .find(|(name, property): &(&String, &Value)| {
+            let format = property.get("format").and_then(Value::as_str);
+            let lower = name.to_ascii_lowercase();
+            let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+            matches!(format, Some("uri" | "url"))
+                || words.any(|word| URLS.contains(&word))
+                || name.ends_with("Url")
+        })
         .map(|(name, _)| name.as_str())
 }
 

@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 
 use crate::server::drive::Driven;
 use crate::server::handler::Handler;
-use crate::server::methods::MethodError;
 use crate::server::peer::Peer;
 use crate::server::running::{AskedOf, Finished, Running};
 
@@ -58,10 +57,9 @@ impl Handler {
                 );
                 let work = methods.call(method, params, peer.0.clone());
                 let work = Box::pin(async {
-                    let failed = |error: MethodError| {
+                    work.await.map(Finished::Method).map_err(|error| {
                         ErrorData::new(ErrorCode(error.code), error.message, error.data)
-                    };
-                    work.await.map(Finished::Method).map_err(failed)
+                    })
                 });
                 Running::new(
                     asked,

@@ -314,15 +314,14 @@ impl Peer {
             let _ = answer.send(Ok(early));
             return Ok((None, receiver));
         }
-        let number = || {
-            format!(
-                "request-{}",
-                self.0.next_key.fetch_add(1, Ordering::Relaxed)
-            )
-        };
         Ok((
             Some(Ask {
-                key: key.unwrap_or_else(number),
+                key: key.unwrap_or_else(|| {
+                    format!(
+                        "request-{}",
+                        self.0.next_key.fetch_add(1, Ordering::Relaxed)
+                    )
+                }),
                 kind,
                 request,
                 answer,

@@ -113,14 +113,14 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
         ("submodule", "url") => {
             let remotes = old.iter().filter(|it| it.section() == "remote");
             let bases: Vec<_> = remotes.filter(|it| it.key == "url").collect();
-            let is_it = |module: &Line<'_>| {
-                let is_base = |base: &&Line<'_>| {
-                    resolved(base.value, module.value).as_deref() == Some(it.value)
-                };
-                (module.sub, &*module.key) == (it.sub, "url")
-                    && (module.value == it.value || bases.iter().any(is_base))
-            };
-            !has("submodule", it.sub, "url") && modules.iter().any(is_it)
+            !has("submodule", it.sub, "url")
+                && modules.iter().any(|module| {
+                    (module.sub, &*module.key) == (it.sub, "url")
+                        && (module.value == it.value
+                            || bases.iter().any(|base| {
+                                resolved(base.value, module.value).as_deref() == Some(it.value)
+                            }))
+                })
         }
         ("user" | "push", _) => own.iter().any(|own| own.setting() == it.setting()),
         ("branch", "rebase") | ("submodule", "active") => true,
@@ -144,13 +144,12 @@ fn resolved(remote: &str, url: &str) -> Option<String> {
 /// A line that says something: the head of a section, or a setting, such as `url` of `remote "origin"`.
 /// Returns settings with the name and the address of the author alone, as they are written. Empty if there are none.
 pub(super) fn author(text: &str) -> String {
-    let is_author = |line: &&Line<'_>| {
+    let lines = lines(text);
+    let lines = lines.iter().filter(|line| {
         (line.section(), line.sub) == ("user", "")
             && ["name", "email"].contains(&&*line.key)
             && !line.text.ends_with('\\')
-    };
-    let lines = lines(text);
-    let lines = lines.iter().filter(is_author);
+    });
     lines
         .map(|line| format!("[user]\n\t{}\n", line.text))
         .collect()

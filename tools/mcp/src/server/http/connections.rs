@@ -20,15 +20,15 @@ pub(super) async fn serve(
     shutdown: CancellationToken,
 ) {
     let endpoint = Arc::new(endpoint);
-    let serve = |stream, place| {
+    accept(listener, connections, shutdown.clone(), |stream, place| {
         let (endpoint, shutdown) = (endpoint.clone(), shutdown.clone());
         async move {
             if let Err(error) = connection(stream, place, endpoint, shutdown).await {
                 tracing::debug!("a connection failed: {error}");
             }
         }
-    };
-    accept(listener, connections, shutdown.clone(), serve).await;
+    })
+    .await;
 }
 
 async fn connection(
