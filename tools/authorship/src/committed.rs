@@ -3,16 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::git::Git;
+use crate::history::{History, Item};
+
+/// The most bytes of the paths of all files.
+const MAX_PATHS: usize = 256 << 20;
+
+/// The most changes whose trees are asked for at once.
+const MAX_CHANGES: usize = 200;
 
 /// The kind of a committed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
+    Program,
     Link,
 }
 
 /// The content of a committed file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Blob {
     pub(crate) kind: Kind,
     /// The object id, in hexadecimal digits.
@@ -26,6 +34,14 @@ pub(crate) struct Committed {
     files: BTreeMap<Vec<u8>, Blob>,
 }
 
+/// A folder of a commit, and the same folder in its parents. A merge brings what none of these has.
+struct Change {
+    folder: Vec<u8>,
+    tree: Box<str>,
+    before: Vec<Box<str>>,
+    is_by_user: bool,
+}
+
 impl Committed {
     /// Reads the files of a commit, and keeps those whose present content strangers have brought in no commit of its history. Commits that
     /// approvals have left out are strangers'. Returns `None` if the repository has too much to read.
@@ -35,26 +51,61 @@ impl Committed {
         user: &str,
         left_out: &BTreeSet<String>,
     ) -> Option<Self> {
-        let mut files = tree(&git.answer(&["ls-tree", "-r", "-z", "--full-tree", head])?)?;
-        // Both addresses as they are written: a file of the repository could map them.
-        let format = "--pretty=tformat:c%H%x00%ae%x00%ce%x00";
-        // A merge brings what none of its parents has.
-        let changes = [
-            "diff-tree",
-            "--stdin",
-            "-r",
-            "-c",
-            "--root",
-            "--raw",
-            "-z",
-            "--no-abbrev",
-            "--no-renames",
-            format,
-        ];
-        let log = git.answer_from(&["rev-list", head], &changes)?;
-        let by_user = brought_by_user(&log, user, left_out, &files)?;
-        files.retain(|path, _| by_user.get(&path[..]) == Some(&true));
-        Some(Self { files })
+        let mut history = History::open(git)?;
+        let commits = history.commits(head)?;
+        let mut committed = Self {
+            files: list_files(&mut history, &commits.get(head)?.tree)?,
+        };
+        let mut waiting: Vec<Change> = commits
+            .iter()
+            .map(|(id, commit)| Change {
+                folder: Vec::new(),
+                tree: commit.tree.clone(),
+                before: commit
+                    .parents
+                    .iter()
+                    .filter_map(|parent| Some(commits.get(parent)?.tree.clone()))
+                    .collect(),
+                is_by_user: !left_out.contains(&**id) && commit.is_by(user),
+            })
+            .collect();
+        // By their paths: true if each commit that brought the present content is by the user.
+        let mut brought = HashMap::new();
+        while !waiting.is_empty() {
+            let mut changes = waiting.split_off(waiting.len().saturating_sub(MAX_CHANGES));
+            changes.retain(|it| !it.before.contains(&it.tree) && committed.has_name(&it.folder));
+            let trees = changes
+                .iter()
+                .flat_map(|it| it.before.iter().chain([&it.tree]));
+            let trees = history.trees(trees.map(|id| &**id))?;
+            for change in &changes {
+                let before = change.before.iter().filter_map(|id| trees.get(&**id));
+                for (name, item) in &**trees.get(&*change.tree)? {
+                    let mut before = before.clone().filter_map(|tree| tree.get(name));
+                    let path = join(&change.folder, name);
+                    match item {
+                        Item::Tree(tree) => waiting.push(Change {
+                            folder: path,
+                            tree: tree.clone(),
+                            before: before.filter_map(Item::tree).map(Box::from).collect(),
+                            is_by_user: change.is_by_user,
+                        }),
+                        Item::Blob(blob) => {
+                            let is_present = |file: &Blob| file.id == blob.id;
+                            if committed.files.get(&path).is_some_and(is_present)
+                                && !before.any(|before| before == item)
+                            {
+                                *brought.entry(path).or_insert(true) &= change.is_by_user;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        committed
+            .files
+            .retain(|path, _| brought.get(path) == Some(&true));
+        Some(committed)
     }
 
     /// Returns a file of the user.
@@ -75,73 +126,35 @@ impl Committed {
     }
 }
 
-/// Parses the files and links of a tree.
-fn tree(text: &[u8]) -> Option<BTreeMap<Vec<u8>, Blob>> {
+/// Returns the files and links of a tree and of those in it.
+fn list_files(history: &mut History, tree: &str) -> Option<BTreeMap<Vec<u8>, Blob>> {
     let mut files = BTreeMap::new();
-    for entry in text
-        .split(|byte| *byte == 0)
-        .filter(|entry| !entry.is_empty())
-    {
-        let at = entry.iter().position(|byte| *byte == b'\t')?;
-        let (about, path) = (str::from_utf8(&entry[..at]).ok()?, entry[at + 1..].to_vec());
-        let mut about = about.split(' ');
-        let (mode, id) = (about.next()?, about.nth(1)?);
-        let kind = match mode {
-            "100644" | "100755" | "100664" => Kind::File,
-            "120000" => Kind::Link,
-            // A submodule.
-            _ => continue,
-        };
-        files.insert(
-            path,
-            Blob {
-                kind,
-                id: id.into(),
-            },
-        );
+    let mut length = 0;
+    let mut waiting = vec![(Vec::new(), Box::from(tree))];
+    while let Some((folder, tree)) = waiting.pop() {
+        for (name, item) in &*history.trees([&*tree].into_iter())?.remove(&*tree)? {
+            let path = join(&folder, name);
+            length += path.len();
+            if length > MAX_PATHS {
+                return None;
+            }
+            match item {
+                Item::Tree(tree) => waiting.push((path, tree.clone())),
+                Item::Blob(blob) => drop(files.insert(path, blob.clone())),
+            }
+        }
     }
     Some(files)
 }
 
-/// Returns the paths whose present content some commit brought, and whether all of these commits are by the user.
-fn brought_by_user<'a>(
-    log: &'a [u8],
-    user: &str,
-    left_out: &BTreeSet<String>,
-    files: &BTreeMap<Vec<u8>, Blob>,
-) -> Option<HashMap<&'a [u8], bool>> {
-    let mut brought = HashMap::new();
-    let mut is_by_user = false;
-    let mut words = log.split(|byte| *byte == 0);
-    while let Some(word) = words.next() {
-        let word = word.strip_prefix(b"\n").unwrap_or(word);
-        match word.first() {
-            None => {}
-            Some(b'c') => {
-                let (id, author, committer) = (
-                    str::from_utf8(&word[1..]).ok()?,
-                    words.next()?,
-                    words.next()?,
-                );
-                is_by_user = author == user.as_bytes()
-                    && committer == user.as_bytes()
-                    && !left_out.contains(id);
-            }
-            Some(b':') => {
-                let (path, id) = (words.next()?, result(word)?);
-                if files.get(path).is_some_and(|file| *file.id == *id) {
-                    *brought.entry(path).or_insert(true) &= is_by_user;
-                }
-            }
-            Some(_) => return None,
-        }
+/// Returns the path of an entry, as git writes it.
+fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    if folder.is_empty() {
+        name.to_vec()
+    } else {
+        [folder, b"/", name].concat()
     }
-    Some(brought)
 }
 
-/// Returns the object that a change leads to: with `n` parents, `n` colons, then `n + 1` modes and `n + 1` objects.
-fn result(change: &[u8]) -> Option<&str> {
-    let text = str::from_utf8(change).ok()?;
-    let parents = text.bytes().take_while(|byte| *byte == b':').count();
-    text.split(' ').nth(2 * parents + 1)
-}
+#[cfg(test)]
+mod tests;

@@ -1,93 +1,81 @@
 //! Compares files with their committed contents.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use crate::committed::{Blob, Kind};
-use crate::git::Git;
-
-/// The longest file that is compared.
-const MAX_FILE: u64 = 64 << 20;
+use crate::objects::{MAX_OBJECT, has_id};
 
 /// Returns true if each file has its committed content, apart from line endings of Windows where the commit has none. No filter runs.
-pub(crate) fn is_committed(git: &Git, files: &[(PathBuf, &Blob)]) -> bool {
-    if files.is_empty() {
-        return true;
-    }
-    let Ok(mut child) = git
-        .command()
-        .args(["cat-file", "--batch"])
-        .stdin(Stdio::piped())
-        .spawn()
-    else {
-        return false;
-    };
-    let same = match (child.stdin.take(), child.stdout.take()) {
-        (Some(mut ask), Some(answers)) => {
-            let mut answers = BufReader::new(answers);
-            files
-                .iter()
-                .all(|(path, blob)| is_same(path, blob, &mut ask, &mut answers).unwrap_or(false))
-        }
-        _ => false,
-    };
-    // The answer is known, and git has nothing to finish.
-    let _ = child.kill();
-    let _ = child.wait();
-    same
+pub(crate) fn is_committed(files: &[(PathBuf, &Blob)]) -> bool {
+    files
+        .iter()
+        .all(|(path, blob)| is_same(path, blob).unwrap_or(false))
 }
 
-fn is_same(
-    path: &Path,
-    blob: &Blob,
-    ask: &mut impl io::Write,
-    answers: &mut impl io::BufRead,
-) -> io::Result<bool> {
+fn is_same(path: &Path, blob: &Blob) -> io::Result<bool> {
     let found = match blob.kind {
-        Kind::File => {
+        Kind::File | Kind::Program => {
             let mut bytes = Vec::new();
             File::open(path)?
-                .take(MAX_FILE + 1)
+                .take(MAX_OBJECT + 1)
                 .read_to_end(&mut bytes)?;
             bytes
         }
         Kind::Link => fs::read_link(path)?.into_os_string().into_encoded_bytes(),
     };
-    if found.len() as u64 > MAX_FILE {
+    if found.len() as u64 > MAX_OBJECT {
         return Ok(false);
     }
-    ask.write_all(format!("{}\n", blob.id).as_bytes())?;
-    ask.flush()?;
-    let Some(committed) = blob_text(&blob.id, answers)? else {
-        return Ok(false);
-    };
-    Ok(found == committed || !committed.contains(&b'\r') && without_returns(&found) == committed)
-}
-
-/// Reads one answer: `<id> blob <length>`, then the content and a line end.
-fn blob_text(id: &str, answers: &mut impl io::BufRead) -> io::Result<Option<Vec<u8>>> {
-    let mut head = String::new();
-    answers.by_ref().take(200).read_line(&mut head)?;
-    let mut words = head.split_whitespace();
-    let length = match (
-        words.next(),
-        words.next(),
-        words.next().map(str::parse::<u64>),
-    ) {
-        (Some(found), Some("blob"), Some(Ok(length))) if found == id && length <= MAX_FILE => {
-            length
-        }
-        _ => return Ok(None),
-    };
-    let mut text = Vec::new();
-    answers.by_ref().take(length + 1).read_to_end(&mut text)?;
-    Ok((text.len() as u64 == length + 1 && text.pop() == Some(b'\n')).then_some(text))
+    if has_id("blob", &found, &blob.id) {
+        return Ok(true);
+    }
+    let plain = without_returns(&found);
+    Ok(!plain.contains(&b'\r') && has_id("blob", &plain, &blob.id))
 }
 
 /// Returns the text with the line endings of Unix.
 fn without_returns(text: &[u8]) -> Vec<u8> {
     let is_kept = |at: &usize| !(text[*at] == b'\r' && text.get(at + 1) == Some(&b'\n'));
     (0..text.len()).filter(is_kept).map(|at| text[at]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_compared_with_the_id_of_its_content_and_not_with_an_object() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let id_of = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let mut git = Command::new("git");
+            let output = git
+                .args(["hash-object", "--no-filters"])
+                .arg(&path)
+                .output();
+            let id = String::from_utf8(output.unwrap().stdout).unwrap();
+            Blob {
+                kind: Kind::File,
+                id: id.trim().into(),
+            }
+        };
+        let cases = [
+            ("a\nb\n", "a\nb\n", true),
+            ("a\nb\n", "a\r\nb\r\n", true),
+            ("a\r\nb\r\n", "a\nb\n", false),
+            ("a\rb\n", "a\rb\r\n", false),
+            ("a\nb\n", "a\nc\n", false),
+            ("", "", true),
+        ];
+        for (committed, found, is_it) in cases {
+            let blob = id_of(committed);
+            fs::write(&path, found).unwrap();
+            assert_eq!(is_committed(&[(path.clone(), &blob)]), is_it, "{found:?}");
+        }
+    }
 }

@@ -108,21 +108,6 @@ impl Git {
         )
     }
 
-    /// Returns the answer of git that has that of another question as its input.
-    pub(crate) fn answer_from(&self, input: &[&str], args: &[&str]) -> Option<Vec<u8>> {
-        let until = Instant::now() + LIMIT;
-        let mut source = self.command().args(input).spawn().ok()?;
-        let pipe = source.stdout.take()?;
-        let sink = self.command().args(args).stdin(pipe).spawn();
-        let read = sink.ok().and_then(|sink| answer(sink, until));
-        if read.is_none() {
-            // It may have ended already.
-            let _ = source.kill();
-        }
-        let ended = source.wait().ok()?;
-        read.filter(|_| ended.success())
-    }
-
     /// Returns the ids in all lines `commit <id>` that git writes, however long it takes.
     pub(crate) fn commits(&self, args: &[&str]) -> Option<BTreeSet<String>> {
         let mut child = self.command().args(args).spawn().ok()?;

@@ -66,7 +66,7 @@ struct Authorship {
 
 impl Authorship {
     /// Returns true if `check` does, and if nobody may have forged what it reads.
-    fn judge(&self, check: impl FnOnce(&Repository, &Git, &Committed) -> bool) -> bool {
+    fn judge(&self, check: impl FnOnce(&Repository, &Committed) -> bool) -> bool {
         let Some(marks) = &self.marks else {
             return false;
         };
@@ -82,9 +82,7 @@ impl Authorship {
             return false;
         };
         // A program may still run, so the marks are looked at last.
-        check(&repository, &git, &committed)
-            && repository.is_plain()
-            && !marks.is_marked(&repository)
+        check(&repository, &committed) && repository.is_plain() && !marks.is_marked(&repository)
     }
 
     fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
@@ -115,9 +113,9 @@ impl FileJudge for Authorship {
         if paths.iter().any(|path| git.starts_with(path)) {
             return false;
         }
-        self.judge(|repository, git, committed| {
+        self.judge(|repository, committed| {
             let files = walk::files(repository, committed, paths);
-            files.is_some_and(|files| content::is_committed(git, &files))
+            files.is_some_and(|files| content::is_committed(&files))
         })
     }
 
@@ -141,7 +139,7 @@ impl FileJudge for Authorship {
         if unknown.iter().all(|path| self.root.starts_with(path)) {
             return true;
         }
-        self.judge(|repository, _, committed| {
+        self.judge(|repository, committed| {
             unknown.iter().all(|path| {
                 repository
                     .relative(path)

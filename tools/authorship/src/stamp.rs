@@ -67,10 +67,9 @@ pub(crate) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
             is_whole = false;
             continue;
         };
-        let is_folder = |entry: &&fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
         let inner: Vec<_> = entries
             .iter()
-            .filter(is_folder)
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .map(fs::DirEntry::path)
             .collect();
         let has = |name: &&str| inner.contains(&folder.join(name));

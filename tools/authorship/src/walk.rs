@@ -36,7 +36,7 @@ pub(crate) fn files<'a>(
         }
         let blob = committed.file(&relative)?;
         let is_same_kind = match blob.kind {
-            Kind::File => metadata.is_file(),
+            Kind::File | Kind::Program => metadata.is_file(),
             Kind::Link => metadata.is_symlink(),
         };
         if !is_same_kind || found.len() == MAX_FILES {

@@ -1,0 +1,201 @@
+// Clippy allows `unwrap` in tests, but not in their helper functions.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::repository::Repository;
+
+const USER: &str = "me@home.example";
+const STRANGER: &str = "other@away.example";
+const NAMES: [&str; 6] = ["a", "b", "dir/a", "dir/b", "dir/sub/a", "dir.c"];
+
+/// A commit of a made history: its author, the commits before that are its parents, and files with their contents, or without one if removed.
+type Made = (bool, Vec<prop::sample::Index>, Vec<(usize, Option<u8>)>);
+
+fn histories() -> impl Strategy<Value = Vec<Made>> {
+    let change = (0..NAMES.len(), proptest::option::weighted(0.8, 0..3_u8));
+    let commit = (
+        any::<bool>(),
+        proptest::collection::vec(any::<prop::sample::Index>(), 1..=3),
+        proptest::collection::vec(change, 0..4),
+    );
+    proptest::collection::vec(commit, 1..9)
+}
+
+/// Makes a repository by `git fast-import`.
+fn import(history: &[Made], format: &str) -> TempDir {
+    let mut stream = String::new();
+    for (at, (is_by_user, parents, changes)) in history.iter().enumerate() {
+        let address = if *is_by_user { USER } else { STRANGER };
+        stream.push_str(&format!(
+            "commit refs/heads/main\nmark :{}\nauthor A <{address}> 1 +0000\ncommitter A <{USER}> 1 +0000\ndata 1\nx\n",
+            at + 1
+        ));
+        let mut marks: Vec<usize> = Vec::new();
+        for parent in parents.iter().filter(|_| at > 0) {
+            let mark = parent.index(at) + 1;
+            if !marks.contains(&mark) {
+                stream.push_str(if marks.is_empty() { "from" } else { "merge" });
+                stream.push_str(&format!(" :{mark}\n"));
+                marks.push(mark);
+            }
+        }
+        for (name, content) in changes {
+            let name = NAMES[*name];
+            stream.push_str(&match content {
+                Some(2) => format!("M 100755 inline {name}\ndata 1\n1\n"),
+                Some(content) => format!("M 100644 inline {name}\ndata 1\n{content}\n"),
+                None => format!("D {name}\n"),
+            });
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    git(
+        dir.path(),
+        &["init", "-q", "-b", "main", "--object-format", format],
+        "",
+    );
+    git(dir.path(), &["fast-import", "--quiet", "--force"], &stream);
+    dir
+}
+
+fn git(folder: &Path, args: &[&str], input: &str) -> Vec<u8> {
+    let mut child = Command::new("git")
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{args:?}");
+    ended.stdout
+}
+
+fn read(folder: &Path) -> Option<Committed> {
+    let repository = Repository::find(&folder.canonicalize().unwrap()).unwrap();
+    let git = Git::find(&repository).unwrap();
+    Committed::read(&git, &git.head()?, USER, &BTreeSet::new())
+}
+
+/// Returns the files of the user as git itself finds them.
+fn by_git(folder: &Path) -> Vec<String> {
+    let tree = git(folder, &["ls-tree", "-r", "HEAD"], "");
+    let tree = String::from_utf8(tree).unwrap();
+    let history = String::from_utf8(git(folder, &["rev-list", "HEAD"], "")).unwrap();
+    let args = [
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "-c",
+        "--root",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--pretty=tformat:c%ae",
+    ];
+    let log = String::from_utf8(git(folder, &args, &history)).unwrap();
+    let is_of_user = |entry: &&str| {
+        let (about, path) = entry.split_once('\t').unwrap();
+        let id = about.split(' ').nth(2).unwrap();
+        let mut address = "";
+        log.lines().all(|line| {
+            address = line.strip_prefix('c').unwrap_or(address);
+            let brings = line.starts_with(':') && line.ends_with(&format!("\t{path}")) && {
+                let colons = line.bytes().take_while(|byte| *byte == b':').count();
+                line.split(' ').nth(2 * colons + 1) == Some(id)
+            };
+            !brings || address == USER
+        })
+    };
+    tree.lines()
+        .filter(is_of_user)
+        .map(|entry| entry.split_once('\t').unwrap().1.to_owned())
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_files_of_the_user_are_those_whose_content_git_shows_in_no_commit_of_others(history in histories(), is_long in any::<bool>()) {
+        let dir = import(&history, if is_long { "sha256" } else { "sha1" });
+        let committed = read(dir.path()).unwrap();
+        let files: Vec<String> = committed.files.keys().map(|path| String::from_utf8(path.clone()).unwrap()).collect();
+        prop_assert_eq!(files, by_git(dir.path()));
+    }
+}
+
+/// Returns the file of an object of its own.
+fn loose(folder: &Path, id: &str) -> PathBuf {
+    folder.join(".git/objects").join(&id[..2]).join(&id[2..])
+}
+
+/// Writes another object into the file of an object.
+fn replace(folder: &Path, id: &str, other: &str) {
+    let (file, other) = (loose(folder, id), loose(folder, other));
+    fs::remove_file(&file).unwrap();
+    fs::copy(other, file).unwrap();
+}
+
+#[test]
+fn an_object_that_was_rewritten_counts_for_nothing() {
+    // The mark of `git replace` and a new id are other tests: here each id stays, and its file says something else.
+    let objects = [
+        ("the commit", "HEAD", "stranger"),
+        ("a tree", "HEAD^{tree}", "stranger^{tree}"),
+        ("an inner tree", "HEAD:dir", "stranger:dir"),
+    ];
+    for (name, object, other) in objects {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path();
+        git(folder, &["init", "-q", "-b", "main"], "");
+        fs::create_dir(folder.join("dir")).unwrap();
+        let commit = |text: &str, address: &str| {
+            fs::write(folder.join("dir/file"), text).unwrap();
+            git(folder, &["add", "-A"], "");
+            let address = format!("user.email={address}");
+            git(
+                folder,
+                &[
+                    "-c",
+                    "user.name=A",
+                    "-c",
+                    &address,
+                    "commit",
+                    "-q",
+                    "-m",
+                    "x",
+                ],
+                "",
+            );
+        };
+        commit("good", USER);
+        git(folder, &["checkout", "-q", "-b", "stranger"], "");
+        commit("evil", STRANGER);
+        git(folder, &["checkout", "-q", "main"], "");
+        assert!(read(folder).unwrap().file(b"dir/file").is_some());
+        let id = |name: &str| {
+            String::from_utf8(git(folder, &["rev-parse", name], ""))
+                .unwrap()
+                .trim()
+                .to_owned()
+        };
+        let (object, other) = (id(object), id(other));
+        replace(folder, &object, &other);
+        assert!(read(folder).is_none(), "{name}");
+    }
+}
