@@ -6,7 +6,9 @@ mod path_programs;
 mod report;
 mod reserved_files;
 
-use host::settings::{Settings, SettingsError};
+use std::path::PathBuf;
+
+use host::settings::{FileState, Settings, SettingsError};
 use host::{Extension, Parts, folders, inventory, program};
 use tools::{Host, Services, source};
 use tools_fs::Workspace;
@@ -23,6 +25,7 @@ inventory::submit! {
         after: &["fs"],
         services: insert,
         host: prepare,
+        access: check_files,
         report: Some(|settings, _| Box::pin(async { Ok(report::report(settings)) })),
         ..Parts::NONE
     })
@@ -60,6 +63,25 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     services.insert(sandbox);
     Ok(())
 }
+
+/// Refuses a file of settings that a program of another session makes while it runs. A person may have approved its content in other times.
+fn check_files(settings: Settings) -> Result<Settings, SettingsError> {
+    let Some(aside) = aside::folder() else {
+        return Ok(settings);
+    };
+    let planted = settings.files().iter().find(|file| {
+        matches!(file.state, FileState::Trusted(_)) && aside.is_left_by_running(&file.path)
+    });
+    match planted {
+        Some(file) => Err(SettingsError::service(LeftByRunning(file.path.clone()))),
+        None => Ok(settings),
+    }
+}
+
+/// A file of settings that was not there when a program of another session began.
+#[derive(Debug, thiserror::Error)]
+#[error("a program that still runs may have written {}; look at it, and start again when that program has ended", .0.display())]
+struct LeftByRunning(PathBuf);
 
 /// Creates the files that no program may create, and protects the programs on the `PATH`.
 fn prepare(settings: &Settings, host: Host) -> Result<Host, SettingsError> {

@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
+use crate::config::{trust, write_project};
 use crate::own_files::put;
 use crate::{Crib, Ended};
 
@@ -296,6 +297,40 @@ fn a_session_looks_for_what_a_killed_one_left_before_it_reads_anything() {
         .run(&["run", "--provider", "direct", "time.now"])
         .expect(0);
     assert!(!again.stderr.contains("a program left"), "{again:#?}");
+}
+
+#[test]
+fn an_old_approval_does_not_count_for_settings_that_a_running_program_makes_again() {
+    let crib = Crib::new();
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    let text = "grants = [\"exec:write:**\"]\n[[policy]]\nverdict = \"allow\"\ntarget = \"exec:write:id\"\n";
+    write_project(&crib, text);
+    trust(&crib, "");
+    let asked = || crib.run(&["run", "--provider", "direct", "exec.run program=id"]);
+    assert!(asked().stdout.contains("uid="));
+    fs::remove_file(crib.root().join("toolcrib.toml")).unwrap();
+    assert!(!asked().stdout.contains("uid="));
+    fs::write(crib.root().join("old"), text).unwrap();
+    let again = "touch ready; while [ -e ready ]; do [ -e toolcrib.toml ] || { cp old new; mv new toolcrib.toml; }; done";
+    let mut command =
+        crib.command(&[&["run", "--provider", "direct", &prompt(again)], &GRANT[..]].concat());
+    let mut host = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !crib.root().join("ready").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let outputs: Vec<Ended> = (0..6).map(|_| asked()).collect();
+    fs::remove_file(crib.root().join("ready")).unwrap();
+    host.wait().unwrap();
+    for output in outputs {
+        assert!(!output.stdout.contains("uid="), "{output:#?}");
+    }
+    assert!(!crib.root().join("toolcrib.toml").exists());
 }
 
 #[test]

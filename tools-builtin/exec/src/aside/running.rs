@@ -248,6 +248,18 @@ impl Aside {
         records(&self.folder().join(FOLDER))
     }
 
+    /// Returns true if a program that runs may have written a protected file since its start. The look at the start of a session moves such a
+    /// file aside, but the program can make it again.
+    pub(crate) fn is_left_by_running(&self, path: &Path) -> bool {
+        self.records().iter().any(|left| {
+            let of = &left.program;
+            let before = of.found.iter().find(|(found, _)| found.as_path() == path);
+            left.is_alive
+                && of.reach().trees.iter().any(|tree| path.starts_with(tree))
+                && before.is_none_or(|(_, found)| found.may_differ(path))
+        })
+    }
+
     /// Takes over what there was before each program that still runs in this workspace, or whose folders wait for those of roots below.
     pub(crate) fn inherit(&self, root: &Path, before: &mut Protected) {
         for Left {

@@ -1,5 +1,8 @@
 //! [`Found`]: a sensitive file or directory of a look.
 
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::former::Former;
@@ -43,6 +46,15 @@ impl Found {
 
     pub(crate) fn is_folder(&self) -> bool {
         self.stamp.is_none()
+    }
+
+    /// Returns true if a program may have changed the file at this path since.
+    pub(crate) fn may_differ(&self, path: &Path) -> bool {
+        let now = path.symlink_metadata().map(|now| {
+            let changed = (now.ctime(), now.ctime_nsec());
+            Some((now.len(), changed))
+        });
+        !self.is_safe && now.ok() != Some(self.stamp)
     }
 
     /// Returns true if a program must not leave the path behind, unless it is harmless.

@@ -271,6 +271,8 @@ mod tests {
             ".git/remotes/origin",
             ".git/branches/a",
             ".git/rebase-merge/strategy",
+            ".git/rebase-merge/autostash",
+            ".git/MERGE_AUTOSTASH",
             ".git/rebase-merge/strategy_opts",
             ".git/sequencer/opts",
             ".git/modules/a/remotes/origin",
