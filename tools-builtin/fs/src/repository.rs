@@ -13,7 +13,7 @@ const FOLDERS: &str = ".git .bare";
 /// The names in a folder of git that make it run programs, obey another folder, or bring changes into the next commit (`MERGE_AUTOSTASH`).
 /// The rest is its data.
 const SETTINGS: &str = "MERGE_AUTOSTASH alternates attributes autostash branches commondir config config.worktree git-rebase-todo \
-    gitdir hooks opts remotes strategy strategy_opts";
+    gitdir hooks lazygit.yml opts remotes strategy strategy_opts";
 
 /// Other names in a folder of git.
 const DATA: &str = "index info logs modules objects packed-refs refs shallow worktrees";

@@ -3,7 +3,7 @@
 use crate::command::has_word;
 
 /// The sections, each before the keys in it by which git runs nothing.
-const HARMLESS: &str = "core repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf sparsecheckout sparsecheckoutcone
+const HARMLESS: &str = "core repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf
     remote url pushurl fetch tagopt prune mirror promisor partialclonefilter
     branch remote pushremote merge rebase vscode-merge-base gh-merge-base
     submodule url active
@@ -269,6 +269,7 @@ mod tests {
             "[CORE]\nFsMonitor = evil",
             "[core]\nhooksPath=.",
             "[core]\nworktree = ../a",
+            "[core]\nsparseCheckout = true",
             "[alias]\nst = !evil",
             "[include]\npath = evil",
             "[includeIf \"x\"]\npath = e",
