@@ -197,8 +197,11 @@ impl Look<'_> {
                     && !path.ends_with(".sample");
                 // A file that does not count takes no room of the others.
                 let keeps = keeps && self.judge.matters(&path);
-                let is_guarded =
-                    (is_protected || is_below) && !is_safe && self.judge.matters(&path);
+                // A clause for the data of git permits no removal of what git obeys.
+                let is_obeyed = git.is_some_and(|depth| git::is_lasting(&path, depth));
+                let is_guarded = (is_protected || is_below || is_obeyed)
+                    && !is_safe
+                    && self.judge.matters(&path);
                 let former = if keeps {
                     Former::read(&absolute, &metadata, bytes)
                 } else {

@@ -49,6 +49,16 @@ pub(crate) fn is_data(path: &str) -> bool {
     !names.is_empty() && is_repository_data(&names)
 }
 
+/// Returns true if git obeys the file at each command, and removes it by none that a session needs. The depth is that of its folder of git.
+pub(crate) fn is_lasting(path: &str, depth: usize) -> bool {
+    let names: Vec<&str> = path.split('/').skip(depth).collect();
+    match names[..] {
+        ["config" | "config.worktree"] | ["info", "attributes"] => true,
+        ["hooks", .., hook] => !hook.ends_with(".sample"),
+        _ => false,
+    }
+}
+
 /// Returns true if the path is data that local clones share by hard links.
 pub(crate) fn is_object(path: &str) -> bool {
     is_data(path) && path.split('/').any(|name| name == "objects")

@@ -447,6 +447,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                 for args in [
                     "remote add origin ../origin",
                     "config branch.main.remote origin",
+                    "config branch.fork.remote fork",
+                    "config filter.crypt.clean encrypt",
                 ] {
                     place.git(".", args);
                 }
@@ -454,6 +456,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let grant = [&ALL[..], &[OF_GIT]].concat();
                 for script in [
                     "git config remote.origin.url ../evil",
+                    "git config --unset filter.crypt.clean",
+                    "git config --unset branch.fork.remote",
                     "git remote set-url --push origin ../evil",
                     "git config branch.main.pushRemote ../evil",
                     "git config url.../evil.insteadOf ../origin",
@@ -614,6 +618,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                     "{result} {questions:?}"
                 );
                 assert!(place.exists("tree/.git") && place.exists(".git/worktrees/tree/commondir"));
+                place.workspace.write(".git/hooks/commit-msg", "check\n");
+                let (result, _) = place.sh(&grant, "mv .git/hooks .git/h2", Some(false));
+                assert_eq!(
+                    place.workspace.read(".git/hooks/commit-msg"),
+                    "check\n",
+                    "{result}"
+                );
                 let former = place.workspace.read(".git/config");
                 let evil = "git config core.pager evil; echo ../../../evil > .git/worktrees/tree/commondir; echo evil > .git/hooks/pre-commit; mkdir -p .git/modules/m; echo > .git/modules/m/config
                         printf 'exec evil\\n' > .git/git-rebase-todo; printf '[alias]\\na = !evil\\n' > .git/modules/m/config";

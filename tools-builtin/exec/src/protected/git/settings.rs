@@ -31,15 +31,15 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     if text.contains(['\\', '\0', '\r']) {
         return false;
     }
-    let before = former.map(lines).unwrap_or_default();
-    let is_old = |line: &Line<'_>| {
-        before
-            .iter()
-            .any(|old| (old.head, old.text) == (line.head, line.text))
+    let (before, after) = (former.map(lines).unwrap_or_default(), lines(text));
+    // A line that is gone decides as much as a new one: a filter that encrypts, a check of commits.
+    let are_fine = |lines: &[Line<'_>], others: &[Line<'_>]| {
+        lines.iter().all(|line| {
+            let is_same = |other: &Line<'_>| (other.head, other.text) == (line.head, line.text);
+            line.is_harmless(is_module) || others.iter().any(is_same)
+        })
     };
-    lines(text)
-        .iter()
-        .all(|line| line.is_harmless(is_module) || is_old(line))
+    are_fine(&after, &before) && are_fine(&before, &after)
 }
 
 /// The sections that say where commits go, or who their author is, also by their absence.
@@ -66,7 +66,10 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
         return true;
     }
     let decides = |it: &Line<'_>| {
-        has_word(DECIDING, it.section()) || ["pushremote", "pushdefault"].contains(&&*it.key)
+        let key = (it.section(), &*it.key);
+        has_word(DECIDING, it.section())
+            || ["pushremote", "pushdefault"].contains(&&*it.key)
+            || key == ("branch", "remote") && it.value != "origin"
     };
     let is_kept = |line: &Line<'_>| new.iter().any(|new| new.setting() == line.setting());
     if old.iter().any(|line| decides(line) && !is_kept(line)) {
@@ -259,6 +262,27 @@ mod tests {
             None,
             false
         ));
+    }
+
+    #[test]
+    fn settings_that_are_gone_count_as_new_ones_do() {
+        for line in [
+            "[filter \"crypt\"]\n\tclean = encrypt",
+            "[core]\n\thooksPath = .githooks",
+            "[commit]\n\tgpgsign = true",
+            "[remote \"origin\"]\n\tpush = refs/heads/main:refs/heads/review",
+            "[alias]\n\tpush = !false",
+        ] {
+            let former = format!("{CLONE}{line}\n");
+            assert!(!is_harmless(CLONE, Some(&former), false), "{line}");
+            assert!(is_harmless(&former, Some(&former), false), "{line}");
+        }
+        let branch = "[branch \"a\"]\n\tremote = origin\n\tmerge = refs/heads/a\n";
+        let former = format!("{CLONE}{branch}");
+        assert!(is_harmless(CLONE, Some(&former), false), "a branch is gone");
+        assert!(!redirects(&former, CLONE, "", ""), "a branch is gone");
+        let former = former.replace("\"a\"]\n\tremote = origin", "\"a\"]\n\tremote = fork");
+        assert!(redirects(&former, CLONE, "", ""), "its pushes go elsewhere");
     }
 
     #[test]
