@@ -124,8 +124,16 @@ impl GitNames {
         files.extend(folder.map(|folder| folder.join("git/config")));
         let top = root.to_owned();
         let around = Repository::nearest(root).unwrap_or(Repository { top });
+        // The repository of all commands of git in this shell.
+        let elsewhere = ["GIT_DIR", "GIT_COMMON_DIR"]
+            .into_iter()
+            .filter_map(variable);
+        let elsewhere = elsewhere.filter_map(|folder| std::path::absolute(folder).ok());
+        let of_repository =
+            elsewhere.flat_map(|folder| ["config", "config.worktree"].map(|it| folder.join(it)));
         let mut named = Git::find(&around).map_or_else(Self::default, |git| {
-            Self::read(&git, files.clone(), root, &around.top)
+            let files = files.iter().cloned().chain(of_repository);
+            Self::read(&git, files.collect(), root, &around.top)
         });
         named.paths.extend(files);
         for (name, value) in std::env::vars_os() {

@@ -44,6 +44,8 @@ pub(super) struct TrustArgs {
 impl TrustArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let records = Records::own().ok_or(Error::NoState)?;
+        // What a killed session left is moved aside before it is shown.
+        host::recover(Some(Path::new(&self.root.workspace()?)));
         let contents = self.contents()?;
         if contents.is_empty() && !self.revoke {
             notice::note("the project has no settings and no instructions");

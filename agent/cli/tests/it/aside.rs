@@ -248,6 +248,15 @@ fn a_call_of_a_person_shows_planted_files_too() {
 
 #[test]
 fn a_session_looks_for_what_a_killed_one_left_before_it_reads_anything() {
+    look_after_a_killed_session(false);
+}
+
+#[test]
+fn trust_does_not_offer_what_a_killed_session_left() {
+    look_after_a_killed_session(true);
+}
+
+fn look_after_a_killed_session(is_trusted_first: bool) {
     let crib = Crib::new();
     if !has_bubblewrap(&crib) {
         return;
@@ -280,9 +289,14 @@ fn a_session_looks_for_what_a_killed_one_left_before_it_reads_anything() {
     assert_eq!(planted(&crib).len(), 4);
     host.kill().unwrap();
     host.wait().unwrap();
-    let next = crib
-        .run(&["run", "--provider", "direct", "exec.run program=id"])
-        .expect(5);
+    let next = if is_trusted_first {
+        let trust = crib.run(&["trust"]);
+        assert!(!trust.stdout.contains("planted"), "{trust:#?}");
+        trust
+    } else {
+        crib.run(&["run", "--provider", "direct", "exec.run program=id"])
+            .expect(5)
+    };
     assert!(
         planted(&crib).is_empty() && !next.stdout.contains("exit code"),
         "{next:#?}"

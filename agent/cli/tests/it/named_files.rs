@@ -248,6 +248,28 @@ fn a_file_that_the_users_settings_of_git_name_among_other_words_is_protected() {
 }
 
 #[test]
+fn what_the_settings_of_the_repository_of_git_dir_name_is_protected() {
+    let crib = Crib::new();
+    let (dots, hooks) = (crib.dir.path().join("dots"), crib.root().join("checks"));
+    put(&hooks.join("pre-commit"), "");
+    let settings = format!("[core]\n\thooksPath = {}\n", hooks.display());
+    put(&dots.join("config"), &settings);
+    let call = "fs.write path=checks/pre-commit content=evil";
+    let write = [
+        "run",
+        call,
+        "--provider",
+        "direct",
+        "--allow",
+        "fs:write:**",
+    ];
+    let mut command = crib.command(&write);
+    let refused = ended(command.env("GIT_DIR", &dots), b"");
+    assert!(refused.code != Some(0), "{refused:#?}");
+    crib.run(&write).expect(0);
+}
+
+#[test]
 fn a_folder_that_the_users_settings_or_variables_of_git_name_is_protected_with_all_in_it() {
     let crib = Crib::new();
     let root = crib.root().canonicalize().unwrap();

@@ -53,7 +53,7 @@ pub(crate) fn is_data(path: &str) -> bool {
 pub(crate) fn is_lasting(path: &str, depth: usize) -> bool {
     let names: Vec<&str> = path.split('/').skip(depth).collect();
     match names[..] {
-        ["config" | "config.worktree"] | ["info", "attributes"] => true,
+        ["config" | "config.worktree"] | ["modules", .., "config"] | ["info", "attributes"] => true,
         ["hooks", .., hook] => !hook.ends_with(".sample"),
         _ => false,
     }
