@@ -114,6 +114,10 @@ pub(crate) fn is_harmless(
         return true;
     };
     if metadata.is_dir() {
+        // What the file said is gone.
+        if former.is_some() {
+            return false;
+        }
         let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         return are_harmless(path, &mut names, &mut MAX_ENTRIES.clone());
     }

@@ -638,6 +638,15 @@ pub(crate) fn trials() -> Vec<Trial> {
                     ".git/worktrees/tree/commondir",
                 ];
                 assert_eq!(place.aside(), moved, "{result}");
+                // What is gone comes back, so that the next one at its place is compared with it.
+                for script in [
+                    "rm .git/config",
+                    "rm .git/config; mkdir .git/config",
+                    "mv .git g",
+                ] {
+                    let (result, _) = place.sh(&grant, script, Some(false));
+                    assert_eq!(place.workspace.read(".git/config"), former, "{result}");
+                }
             },
         ),
         trials_of(
