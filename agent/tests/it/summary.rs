@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agent::{
     BudgetLimits, Compacted, Driver, FailureKind, Outcome, Provider, ProviderError, ProviderInfo,
-    Request, RunOptions, Selection, Session, StopReason, Turn, TurnFuture, extract,
+    Request, RunOptions, Selection, Session, StopReason, SummaryProblem, Turn, TurnFuture, extract,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -243,6 +243,29 @@ async fn the_oldest_turns_are_left_out_if_the_summary_of_a_request_that_is_too_l
             assert!(last.len() > 20, "few turns are left out: {}", last.len());
         }
     }
+}
+
+#[tokio::test]
+async fn a_summary_that_is_not_shorter_than_its_messages_is_rejected_and_the_oldest_turns_are_left_out()
+ {
+    let long = || Ok(Turn::answer("All of it again. ".repeat(5_000)));
+    let model = SmallContext::new(30, 2_000);
+    let (mut session, log) = (session(900), EventLog::default());
+    let driver = Driver::new(Arc::new(Stubborn(model.clone(), long)))
+        .with_max_steps(500)
+        .with_events(log.clone());
+    // Most of the context is the prompt, which stays.
+    let prompt = format!("Read the files.{}", " Read each of them.".repeat(250));
+    let summary = driver.run(&mut session, prompt).await.unwrap();
+    assert_eq!(answer(&summary.outcome), "read 30");
+    let compactions = compactions(&log);
+    let any = |is: fn(&Compacted) -> bool| compactions.iter().any(is);
+    assert!(
+        any(|compacted| compacted.summary_problem == Some(SummaryProblem::NotShorter))
+            && any(|compacted| compacted.dropped.is_some())
+            && !any(|compacted| compacted.after.bytes > compacted.before.bytes),
+        "{compactions:?}"
+    );
 }
 
 #[tokio::test]

@@ -272,6 +272,9 @@ mod tests {
             assert_eq!(preview, Preview::diff(fixture.text("fs.edit", edit).await));
             fixture.write(path, &before);
         }
+        let named = json!({"path": "latin", "old": "й", "new": "и", "encoding": "windows-1251"});
+        let preview = fixture.preview("fs.edit", named.clone()).await.unwrap();
+        assert_eq!(preview, Preview::diff(fixture.text("fs.edit", named).await));
         let missing = fixture
             .preview(
                 "fs.edit",

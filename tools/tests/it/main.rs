@@ -23,6 +23,7 @@ mod handler;
 mod host;
 mod journal;
 mod layer;
+mod lint;
 mod nested;
 mod nested_admit;
 mod notebook;

@@ -1,7 +1,7 @@
 //! Servers that fail, are slow or change: the words about them, and their effect on sessions.
 
 use std::net::TcpListener;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -307,4 +307,21 @@ fn a_flood_of_pings_fails_the_test_of_a_server() {
             "{ended:#?}"
         );
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_call_ends_at_the_time_limit_of_its_servers_entry() {
+    let crib = Crib::new();
+    // The server waits for a writer of the pipe.
+    let made = Command::new("mkfifo")
+        .arg(crib.root().join("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    let mut entry = mcp_server::entry("Does it.", false);
+    entry["timeout"] = json!("1s");
+    write_user(&crib, &json!({"mcpServers": {"s": entry}}));
+    crib.run(&["mcp", "test", "s"]).expect(0);
+    let ended = call(&crib, "mcp:s/read", &["path=pipe"]);
+    assert!(text(&ended).contains("deadline of 1s"), "{ended:#?}");
 }

@@ -59,6 +59,18 @@ fn each_piece_of_a_result_is_printed() {
 }
 
 #[test]
+fn a_result_over_the_limit_of_models_is_printed_whole() {
+    let crib = Crib::new();
+    let long = "words ".repeat(12_000);
+    for (text, structured) in [(&*long, json!({"n": 1})), ("few", json!({"long": long}))] {
+        let content = json!([{"type": "text", "text": text}]);
+        let result = json!({"content": content, "structuredContent": structured});
+        let printed = call(&crib, &result, &[]).expect(0).stdout;
+        assert_eq!(printed.trim_end(), format!("{text}\n{structured}"));
+    }
+}
+
+#[test]
 fn binary_pieces_are_saved_and_only_the_named_file_is_replaced() {
     let crib = Crib::new();
     let at = |name: &str| crib.root().join(name);

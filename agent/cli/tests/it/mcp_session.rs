@@ -139,6 +139,23 @@ fn an_approved_definition_replaces_the_earlier_one_in_a_running_chat() {
     chat.end();
 }
 
+#[test]
+fn a_chat_tells_of_a_new_tool_when_its_server_adds_it() {
+    let crib = Crib::new();
+    let description = crib.write("description", "One.");
+    let entry = mcp_server::entry(&format!("@{description}"), true);
+    write_user(&crib, &json!({"mcpServers": {"s": entry}}));
+    crib.run(&["mcp", "test", "s"]).expect(0);
+    let mut chat = Chat::start(&crib);
+    chat.wait_for(|page| page.contains("One."));
+    let append = json!({"path": description, "append": "\nfresh", "notify": true});
+    let is_told = |page: &str| page.contains("wait for approval: mcp:s/fresh;");
+    if !is_told(&chat.say(&format!("mcp:s/read {append}"))) {
+        chat.wait_for(is_told);
+    }
+    chat.end();
+}
+
 /// Runs a session whose server asks for a message. Returns the result of the call, and the rows of the journal.
 fn sampled(decisions: &Value, is_legacy: bool) -> (Value, Vec<Value>) {
     let crib = Crib::new();

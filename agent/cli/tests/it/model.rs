@@ -193,6 +193,29 @@ fn a_request_that_the_service_refuses_as_too_long_is_compacted_and_repeated() {
     assert_eq!(lines.collect::<Vec<_>>(), [0, 300, 600, 300]);
 }
 
+#[test]
+fn a_prompt_that_does_not_fit_into_the_context_has_a_hint_that_names_flags() {
+    let crib = Crib::new();
+    let (url, _) = serve([Some(TOO_LONG); 6]);
+    let arguments = [
+        "run",
+        "what is in it?",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--select",
+        "fs.read",
+    ];
+    let shown = crib.run(&arguments).stderr.replace('\n', " ");
+    assert!(
+        shown.contains("--select GLOB") && shown.contains("/clear"),
+        "{shown}"
+    );
+}
+
 /// A response that asks for another attempt.
 const BUSY: &str =
     "HTTP/1.1 503 Busy\r\nretry-after: 1.2\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbusy";

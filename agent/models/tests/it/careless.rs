@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Driver, DriverError, Event, FailureKind, Outcome, ProviderError, Selection, Session,
-    StopReason, Summary,
+    Driver, DriverError, Event, FailureKind, GenerationOptions, Outcome, ProviderError, Selection,
+    Session, StopReason, Summary, ToolChoice,
 };
+use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::Host;
 
@@ -38,9 +39,13 @@ fn ok() -> Reply {
 
 /// Runs a prompt, and returns the summary with the events.
 async fn observed(service: &Service) -> (Result<Summary, DriverError>, Vec<Event>) {
+    observed_with(service.openai(true)).await
+}
+
+async fn observed_with(model: Remote) -> (Result<Summary, DriverError>, Vec<Event>) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let kept = events.clone();
-    let driver = Driver::new(Arc::new(service.openai(true)));
+    let driver = Driver::new(Arc::new(model));
     let driver = driver.with_events(move |event: Event| kept.lock().unwrap().push(event));
     let mut session = Session::new(
         catalog(&["fs.read"]).0.list(),
@@ -317,6 +322,34 @@ async fn a_call_that_is_written_as_text_is_told_once_and_then_in_the_outcome() {
 }
 
 #[tokio::test]
+async fn an_answer_in_place_of_a_required_call_is_told_once_and_then_in_the_outcome() {
+    let call = || Api::Chat.reply(Way::Stream, &[Block::Call("a", "{}")], Some("tool_calls"));
+    for (replies, requests, calls, is_told) in [
+        (vec![ok(), call(), ok()], 3, 1, false),
+        (vec![ok(), ok(), ok()], 2, 0, true),
+    ] {
+        let service = Service::new(replies).await;
+        let generation = GenerationOptions {
+            tool_choice: Some(ToolChoice::Required),
+            ..GenerationOptions::new()
+        };
+        let options = service.options("gpt-test", true);
+        let options = options
+            .with_base_url(format!("{}/v1", service.url))
+            .with_generation(generation);
+        let (summary, events) = observed_with(Remote::openai(&options).unwrap()).await;
+        let summary = summary.unwrap();
+        assert_eq!((service.requests(), summary.calls), (requests, calls));
+        assert_eq!(
+            matches!(answer(&summary).1, StopReason::Other(reason) if reason.contains("no call")),
+            is_told
+        );
+        let is_rejected = |event: &&Event| matches!(event, Event::ReplyRejected { .. });
+        assert_eq!(events.iter().filter(is_rejected).count(), 1, "{events:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_responses_api_is_one() {
     let item = json!({"type": "message", "id": "m", "role": "assistant", "status": "completed",
         "content": [{"type": "refusal", "refusal": "I cannot."}]});
@@ -338,9 +371,12 @@ async fn a_refusal_of_the_responses_api_is_one() {
             json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}}),
         ),
     ];
+    // Some gateways state no item again at its end.
+    let unstated = [&stream[..2], &stream[3..]].concat();
     for (streaming, sent) in [
         (false, reply(200, &response)),
         (true, events(stream.concat())),
+        (true, events(unstated.concat())),
     ] {
         let service = Service::new([sent]).await;
         let options = service

@@ -59,9 +59,18 @@ async fn a_blocked_prompt_is_a_refusal_whatever_the_reason() {
 
 #[tokio::test]
 async fn a_malformed_call_is_asked_again_and_the_model_told() {
-    for streaming in [false, true] {
-        let malformed = json!({"candidates": [{"content": {"role": "model"}, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
-        let broken = || sent(streaming, &malformed);
+    let empty = json!({"candidates": [{"content": {"role": "model"}, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
+    let text = candidate(
+        json!([{"text": "I look at it."}]),
+        "MALFORMED_FUNCTION_CALL",
+    );
+    for (streaming, malformed) in [
+        (false, &empty),
+        (true, &empty),
+        (false, &text),
+        (true, &text),
+    ] {
+        let broken = || sent(streaming, malformed);
         let service = Service::new([broken(), broken(), ok(streaming)]).await;
         let (summary, ..) = run(gemini(&service, streaming), &[]).await;
         assert_eq!((answer(&summary).0, service.requests()), ("ok", 3));

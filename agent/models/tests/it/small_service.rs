@@ -18,24 +18,24 @@ fn size(body: &Value) -> usize {
     body.to_string().len() / 4
 }
 
-/// Runs a prompt of a session with more tools than fit. Returns the sizes of its requests.
-async fn sizes(format: Format, service: &Service) -> Vec<usize> {
+/// Runs a prompt of a session with more tools than fit. Returns the sizes of its requests, and of the context that is known afterwards.
+async fn sizes(format: Format, service: &Service) -> (Vec<usize>, Option<u64>) {
     let names: Vec<_> = (0..60)
         .map(|number| format!("tool.number_{number}_{}", "long".repeat(20)))
         .collect();
     let (mut catalog, _) = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>());
     agent::tool::register(&mut catalog).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
-    let driver = Driver::new(Arc::new(remote(format, &options(format, service, false))));
+    let model = Arc::new(remote(format, &options(format, service, false)));
+    let driver = Driver::new(model.clone());
     for _ in 0..2 {
         assert_eq!(
             answer(&driver.run(&mut session, "go").await.unwrap()).0,
             "ok"
         );
     }
-    (0..service.requests())
-        .map(|index| size(&service.body(index)))
-        .collect()
+    let sizes = (0..service.requests()).map(|index| size(&service.body(index)));
+    (sizes.collect(), model.about().context.tokens())
 }
 
 fn ok(format: Format) -> Reply {
@@ -58,7 +58,7 @@ async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() 
     let unnamed = || json!({"error": {"message": "no room", "code": "context_length_exceeded"}});
     let named = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 5000, "n_ctx": CONTEXT,
         "message": "the request exceeds the available context size, try increasing it"}});
-    let list = |field: &str| json!({"object": "list", "data": [{"id": "other", field: 1}, {"id": "gpt-test", field: CONTEXT}]});
+    let list = |field: &str| json!({"object": "list", "data": [{"id": "other", field: 1}, {"id": "gpt-5.1", field: CONTEXT}]});
     let properties = json!({"default_generation_settings": {"n_ctx": CONTEXT}});
     for (refusal, told) in [
         (named, None),
@@ -80,7 +80,13 @@ async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() 
         service.tell("/props", json!({"n_ctx": 0}));
         told.iter()
             .for_each(|(path, answer)| service.tell(path, answer.clone()));
-        let sizes = sizes(Format::OpenAiChat, &service).await;
+        let (sizes, context) = sizes(Format::OpenAiChat, &service).await;
+        let is_told = told.is_some() || refusal.to_string().contains("n_ctx");
+        assert_eq!(
+            context == Some(CONTEXT as u64),
+            is_told,
+            "{refusal} {told:?}: {context:?}"
+        );
         assert!(
             sizes.len() == 3 && sizes[0] > CONTEXT,
             "{refusal} {told:?}: {sizes:?}"
@@ -100,7 +106,8 @@ async fn a_request_that_ollama_would_cut_is_not_sent() {
     ] {
         let service = Service::answering(|_| ok(Format::Ollama)).await;
         service.tell("/api/show", told);
-        let sizes = sizes(Format::Ollama, &service).await;
+        let (sizes, context) = sizes(Format::Ollama, &service).await;
+        assert_eq!(context, Some(CONTEXT as u64));
         assert!(
             sizes.len() == 2 && sizes.iter().all(|size| *size <= CONTEXT),
             "{sizes:?}"

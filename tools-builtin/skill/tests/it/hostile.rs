@@ -62,6 +62,17 @@ async fn a_skill_and_its_files_are_read_as_outside_text() {
 }
 
 #[tokio::test]
+async fn a_file_of_a_skill_is_read_in_its_encoding() {
+    let workspace = workspace(&[("tides/SKILL.md", SKILL), ("tides/latin.md", "")]);
+    let path = workspace.join(".agents/skills/tides/latin.md");
+    std::fs::write(path, b"caf\xE9 au lait, for\xEAt\n").unwrap();
+    let host = host([approved(only(&workspace))]);
+    let read = json!({"name": "tides", "path": "latin.md"});
+    let text = host.text("skill.read", read).await;
+    assert!(text.contains("café au lait, forêt"), "{text}");
+}
+
+#[tokio::test]
 async fn no_path_leaves_the_folder() {
     let workspace = workspace(&[
         ("tides/SKILL.md", SKILL),

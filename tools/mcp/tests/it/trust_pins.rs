@@ -297,6 +297,31 @@ async fn only_the_users_settings_decide_about_effects() {
 }
 
 #[tokio::test]
+async fn a_read_only_tool_with_a_url_needs_another_grant() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        json!({"mcpServers": {"s": {"command": "c", "toolcrib": {"effects": {"*": "read_only"}}}}});
+    let settings = McpFile::from_text("mcp.json", text.to_string())
+        .unwrap()
+        .settings("s")
+        .unwrap();
+    let server = "s".parse().unwrap();
+    let path = folder.path().join("s.lock");
+    let pins = Arc::new(Pins::open(path, "s".parse().unwrap(), settings.clone()).unwrap());
+    let schema = json!({"type": "object", "properties": {"url": {"type": "string"}}});
+    let page = defined(json!({"name": "page", "description": "d", "inputSchema": schema}));
+    let (_, _servers, imported) = import(&Scripted::new(MODERN, vec![tool("a"), page]), &pins);
+    imported.ready().await.unwrap();
+    let known = pins.known();
+    let granted: Vec<_> = known
+        .iter()
+        .filter(|(name, definition)| settings.only_reads(&server, name, definition))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!((known.len(), &granted[..]), (2, &["mcp:s/a"][..]));
+}
+
+#[tokio::test]
 async fn a_tool_that_only_a_session_saw_is_kept_for_its_approval() {
     let folder = tempfile::tempdir().unwrap();
     let scripted = Scripted::new(MODERN, vec![tool("a")]);
