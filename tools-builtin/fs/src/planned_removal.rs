@@ -119,7 +119,7 @@ impl Contents {
                 contents.named.push(format!("`{entry}`"));
             }
             match kind {
-                Kind::Directory => files.require(Access::Read, &entry)?,
+                Kind::Directory => files.require(Access::Read, entry)?,
                 Kind::File => {
                     contents.files += 1;
                     contents.bytes += file_size(dir, name, entry)?;

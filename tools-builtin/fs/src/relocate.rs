@@ -175,7 +175,7 @@ fn check_all(
     visit_all(files.cx, &dir, &from.path, &mut |dir, name, path, _| {
         check_not_hidden(hidden, dir, name, path, &from.path)?;
         for access in FROM {
-            files.require(*access, &path)?;
+            files.require(*access, path)?;
         }
         let there = format!("{}/{}", to.path, path.below(&from.path));
         files.cx.require(Access::Write, "fs", &there)?;
