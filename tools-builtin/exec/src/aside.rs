@@ -22,6 +22,7 @@ pub(crate) use self::carry::Spot;
 pub(crate) use self::outcome::{Outcome, separate_linked};
 pub(crate) use self::running::RunningRecord;
 pub(crate) use self::settled::Settled;
+use crate::disk::entries;
 use crate::protected::{Bytes, Look, Protected};
 
 /// The name of the record in a folder of a run.
@@ -146,17 +147,17 @@ impl Aside {
 }
 
 impl Record {
-    fn new(look: &Look<'_>, before: &Protected, planted: &[&Path], origin: &Origin) -> Self {
+    fn new(look: &Look, before: &Protected, planted: &[&Path], origin: &Origin) -> Self {
         let file = |(number, path): (usize, &&Path)| RecordedFile {
             number,
-            path: Bytes::from_path(path.strip_prefix(look.root).unwrap_or(path)),
-            note: look.judge.note(&look.relative(path)),
+            path: Bytes::from_path(path.strip_prefix(&look.root).unwrap_or(path)),
+            note: look.note(path),
             was_there: before.found.contains_key(*path),
         };
         let files = planted.iter().enumerate().map(file).collect();
         let Origin { program, session } = origin.clone();
         Self {
-            root: Bytes::from_path(look.root),
+            root: Bytes::from_path(&look.root),
             time: now(),
             program,
             session,
@@ -224,14 +225,6 @@ impl SetAside {
         }
         Ok(())
     }
-}
-
-pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
 }
 
 fn now() -> u64 {

@@ -21,6 +21,7 @@ use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
 use crate::Sandbox;
 use crate::command::has_word;
+use crate::disk::entries;
 use crate::lookup;
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
@@ -401,16 +402,9 @@ impl<'a> Search<'a> {
 
     /// Adds the scripts of a folder.
     fn add_scripts(&mut self, folder: &Path) {
-        for entry in fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .take(MAX_FILES + 1)
-        {
-            let path = entry.path();
-            if fs::metadata(&path)
-                .is_ok_and(|metadata| metadata.is_file() && is_script(&path, &metadata))
-            {
+        for path in entries(folder).take(MAX_FILES + 1) {
+            let metadata = fs::metadata(&path);
+            if metadata.is_ok_and(|metadata| metadata.is_file() && is_script(&path, &metadata)) {
                 self.add_file(&path);
             }
         }

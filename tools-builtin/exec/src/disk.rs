@@ -1,6 +1,7 @@
 //! [`Disk`]: the limit of all that a program writes.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The time between two looks at the disk.
@@ -62,8 +63,17 @@ impl Disk {
     }
 }
 
+/// Returns the paths of a folder's entries, as far as they can be read.
+pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+}
+
 /// Returns the bytes that are free where a path lies. Returns `None` if the system does not say.
-pub(crate) fn free(place: &std::path::Path) -> Option<u64> {
+pub(crate) fn free(place: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(place).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }

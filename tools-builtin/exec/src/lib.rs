@@ -1,9 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(all(feature = "tools", target_os = "linux"))]
-mod aside;
-#[cfg(all(feature = "tools", not(target_os = "linux")))]
-#[path = "aside/elsewhere.rs"]
+#[cfg(feature = "tools")]
 mod aside;
 #[cfg(feature = "tools")]
 mod blocking;
@@ -31,14 +28,11 @@ mod open_files;
 mod prepare;
 #[cfg(feature = "tools")]
 mod preview;
-#[cfg(all(feature = "tools", target_os = "linux"))]
-mod private_home;
-#[cfg(all(feature = "tools", not(target_os = "linux")))]
-#[path = "private_home/elsewhere.rs"]
+#[cfg(feature = "tools")]
 mod private_home;
 #[cfg(feature = "tools")]
 mod programs;
-#[cfg(all(feature = "tools", target_os = "linux"))]
+#[cfg(feature = "tools")]
 mod protected;
 #[cfg(feature = "tools")]
 mod report;
@@ -60,10 +54,7 @@ mod teller;
 #[cfg(feature = "tools")]
 mod toolchain;
 pub mod walls;
-#[cfg(all(feature = "tools", target_os = "linux"))]
-mod watch;
-#[cfg(all(feature = "tools", not(target_os = "linux")))]
-#[path = "watch/elsewhere.rs"]
+#[cfg(feature = "tools")]
 mod watch;
 
 #[cfg(feature = "tools")]

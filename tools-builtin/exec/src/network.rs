@@ -1,17 +1,17 @@
 //! The network of a program: a proxy to the hosts that the grant names.
 
-#[cfg(all(feature = "network", target_os = "linux"))]
+#[cfg(feature = "network")]
 mod proxied;
-#[cfg(not(all(feature = "network", target_os = "linux")))]
+#[cfg(not(feature = "network"))]
 mod without;
 
 use tools::ToolContext;
 use tools::policy::Verdict;
 use tools::protocol::{Access, Clause, Target};
 
-#[cfg(all(feature = "network", target_os = "linux"))]
+#[cfg(feature = "network")]
 pub(crate) use proxied::Network;
-#[cfg(not(all(feature = "network", target_os = "linux")))]
+#[cfg(not(feature = "network"))]
 pub(crate) use without::Network;
 
 /// Returns true if a clause of each layer of the grant covers hosts.

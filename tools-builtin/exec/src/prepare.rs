@@ -20,6 +20,7 @@ use crate::private_home::PrivateHome;
 use crate::protected::author_settings;
 use crate::report::{left_out, missing};
 use crate::request::{Input, Request};
+use crate::reserved::reserve;
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, Running, StartError};
 use crate::toolchain::Folders;
@@ -254,7 +255,8 @@ impl Prepared {
             .collect();
         cx.record_contents(|| readable.clone());
         if may_write && confinement.is_some() {
-            sandbox.reserve(&granted, workspace)?;
+            let writable = granted.writable_on_disk(workspace);
+            reserve(workspace, &writable, sandbox.reserved())?;
         }
         let watch = match may_write {
             true => Some(Watch::begin(

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use tools_store::private;
 
-use crate::aside::{Spot, entries};
+use crate::aside::Spot;
+use crate::disk::entries;
 
 /// The folder that a program has as its home and for temporary files. It is locked while it is in use. A drop removes it.
 #[derive(Debug)]

@@ -37,19 +37,17 @@ const MAX_DEPTH: usize = 256;
 const MAX_FORMER: u64 = 32 << 20;
 
 /// A look at the writable trees of a workspace.
-pub(crate) struct Look<'a> {
-    pub(crate) judge: &'a Judge,
-    pub(crate) root: &'a Path,
+pub(crate) struct Look {
+    pub(crate) judge: Judge,
+    pub(crate) root: PathBuf,
     /// The trees, below the root.
-    pub(crate) trees: &'a [Tree],
+    pub(crate) trees: Vec<Tree>,
     /// True if the walls protect the paths, so that their content needs no look.
     pub(crate) is_kept: bool,
     /// The folders that need no look, without links.
-    pub(crate) skipped: &'a [PathBuf],
+    pub(crate) skipped: Vec<PathBuf>,
     /// True if a clause spells a command by which commits go elsewhere or have another author.
     pub(crate) may_redirect: bool,
-    /// True if the content of files is kept, to put it back.
-    pub(crate) keeps_content: bool,
 }
 
 /// A writable file or tree below the root.
@@ -85,21 +83,27 @@ struct Waiting {
     of_bare: Option<(usize, bool)>,
 }
 
-impl Look<'_> {
+impl Look {
     /// Looks for the paths. Blocks.
     ///
     /// # Errors
     /// Returns an error if the trees have too many entries to look at.
     pub(crate) fn find(&self) -> Result<Protected, ToolError> {
-        self.find_among(MAX_ENTRIES)
+        self.find_among(MAX_ENTRIES, None)
     }
 
-    fn find_among(&self, most: usize) -> Result<Protected, ToolError> {
+    /// Looks as [`find`](Self::find) does, and keeps the content of files, to put it back.
+    pub(crate) fn find_with_content(&self) -> Result<Protected, ToolError> {
+        self.find_among(MAX_ENTRIES, Some(MAX_FORMER))
+    }
+
+    /// Looks at no more entries than this, and keeps no more bytes of content.
+    fn find_among(&self, most: usize, bytes: Option<u64>) -> Result<Protected, ToolError> {
         let mut found = Protected::default();
-        let names = fs::read_dir(self.root).into_iter().flatten().flatten();
+        let names = fs::read_dir(&self.root).into_iter().flatten().flatten();
         found.top = names.map(|entry| entry.file_name()).collect();
-        let (mut left, mut bytes) = (most, MAX_FORMER);
-        for tree in self.trees {
+        let (mut left, mut bytes) = (most, bytes);
+        for tree in &self.trees {
             self.add(&mut found, tree, &mut left, &mut bytes)?;
         }
         Ok(found)
@@ -110,10 +114,10 @@ impl Look<'_> {
         all: &mut Protected,
         tree: &Tree,
         left: &mut usize,
-        bytes: &mut u64,
+        bytes: &mut Option<u64>,
     ) -> Result<(), ToolError> {
         let absolute = if tree.path == "." {
-            self.root.to_owned()
+            self.root.clone()
         } else {
             self.root.join(&tree.path)
         };
@@ -190,22 +194,17 @@ impl Look<'_> {
                     (!metadata.is_dir() && !is_new_only).then_some((metadata.len(), changed));
                 // Another name of the file leads around the walls.
                 let is_safe = self.is_kept && is_protected && (metadata.is_dir() || names == 1);
-                let keeps = self.keeps_content
-                    && counts
-                    && !is_safe
-                    && !is_new_only
-                    && !path.ends_with(".sample");
+                let matters = self.judge.matters(&path);
                 // A file that does not count takes no room of the others.
-                let keeps = keeps && self.judge.matters(&path);
+                let keeps = counts && !is_safe && !is_new_only && matters;
                 // A clause for the data of git permits no removal of what git obeys.
                 let is_obeyed = git.is_some_and(|depth| git::is_lasting(&path, depth));
-                let is_guarded = (is_protected || is_below || is_obeyed)
-                    && !is_safe
-                    && self.judge.matters(&path);
-                let former = if keeps {
-                    Former::read(&absolute, &metadata, bytes)
-                } else {
-                    None
+                let is_guarded = (is_protected || is_below || is_obeyed) && !is_safe && matters;
+                let former = match bytes {
+                    Some(bytes) if keeps && !path.ends_with(".sample") => {
+                        Former::read(&absolute, &metadata, bytes)
+                    }
+                    _ => None,
                 };
                 // A build that replaces it, which leaves it another name, must not fail. What it leaves is moved aside.
                 let is_built = names > 1 && program::file() == Some(&*absolute);
@@ -275,10 +274,20 @@ impl Look<'_> {
 
     /// Returns the path below the root, as a text for the tables.
     pub(crate) fn relative(&self, path: &Path) -> String {
-        path.strip_prefix(self.root)
+        path.strip_prefix(&self.root)
             .unwrap_or(path)
             .to_string_lossy()
             .into_owned()
+    }
+
+    /// Returns why a path is protected.
+    pub(crate) fn note(&self, path: &Path) -> String {
+        self.judge.note(&self.relative(path))
+    }
+
+    /// Returns the path below the root, as a person or the model sees it.
+    pub(crate) fn show(&self, path: &Path) -> String {
+        shown(path, &self.root)
     }
 
     /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
@@ -295,17 +304,17 @@ impl Look<'_> {
                     .unwrap_or_default()
             });
             return match names.is_empty() {
-                true => is_harmless_repository(path, self.root),
+                true => is_harmless_repository(path, &self.root),
                 false => is_harmless(
                     path,
                     &names,
                     text,
-                    (!self.may_redirect).then_some(self.root),
+                    (!self.may_redirect).then_some(&self.root),
                 ),
             };
         }
         match path.parent() {
-            Some(folder) if is_head(&relative) => is_harmless_repository(folder, self.root),
+            Some(folder) if is_head(&relative) => is_harmless_repository(folder, &self.root),
             _ => !self.judge.matters(&relative),
         }
     }
@@ -366,7 +375,7 @@ impl Protected {
     }
 
     /// Returns the paths that a program must not leave behind: those that count, are new or changed since, and are not harmless.
-    pub(crate) fn planted_since<'a>(&'a self, before: &Self, look: &Look<'_>) -> Vec<&'a Path> {
+    pub(crate) fn planted_since<'a>(&'a self, before: &Self, look: &Look) -> Vec<&'a Path> {
         let mut fine: Option<&Path> = None;
         let mut planted: Vec<&Path> = Vec::new();
         for (path, found) in self.found.iter().filter(|(_, found)| found.counts) {
@@ -409,7 +418,7 @@ impl Protected {
     }
 
     /// Returns the objects of git that have another name, as those of a local clone have.
-    pub(crate) fn linked_objects(&self, look: &Look<'_>) -> impl Iterator<Item = &Path> {
+    pub(crate) fn linked_objects(&self, look: &Look) -> impl Iterator<Item = &Path> {
         let is_object = |path: &&PathBuf| git::is_object(&look.relative(path));
         self.linked.iter().filter(is_object).map(PathBuf::as_path)
     }

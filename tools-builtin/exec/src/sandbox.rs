@@ -12,7 +12,7 @@ use tools_fs::Workspace;
 use crate::aside::Aside;
 use crate::lookup::{folders, is_program};
 use crate::private_home::PrivateHome;
-use crate::reserved::{reserve, without_links};
+use crate::reserved::without_links;
 use crate::teller::Teller;
 use crate::toolchain::{Folders, Toolchain};
 use crate::walls::beside::beside;
@@ -232,20 +232,9 @@ impl Sandbox {
         }
     }
 
-    /// Creates the reserved folders that a program with this grant could create. Blocks.
-    ///
-    /// # Errors
-    /// Returns an error if the walls cannot keep a reserved or hidden path from the program.
-    pub(crate) fn reserve(
-        &self,
-        granted: &Granted,
-        workspace: &Workspace,
-    ) -> Result<(), ToolError> {
-        reserve(
-            workspace,
-            &on_disk(workspace, &granted.writable),
-            &self.reserved,
-        )
+    /// The folders of the host that no program may create.
+    pub(crate) fn reserved(&self) -> &[PathBuf] {
+        &self.reserved
     }
 
     /// Returns the walls for a program with this grant. `scratch` is a folder for its temporary files.

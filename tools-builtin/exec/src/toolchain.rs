@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, fs, io};
 
+use crate::disk::entries;
+
 /// The needs of a language's programs outside of the workspace: the folders of installed tools, which they only read, and a cache for
 /// each workspace. Credential files are left out.
 ///
@@ -189,15 +191,8 @@ fn real(path: PathBuf) -> PathBuf {
 /// Returns the settings files of package managers beside the installed versions in a folder, whose layouts are
 /// `node/VERSION`, `node-versions/VERSION/installation`, `node/VERSION` below `image`, and `versions/VERSION`.
 fn credentials(folder: &Path) -> Vec<PathBuf> {
-    let below = |folder: PathBuf| {
-        fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-    };
     let versions = ["", "node", "node-versions", "image/node", "versions"]
-        .map(|name| below(folder.join(name)));
+        .map(|name| entries(&folder.join(name)));
     let files = ["etc/npmrc", "installation/etc/npmrc", "pip.conf"];
     let versions = versions.into_iter().flatten();
     versions

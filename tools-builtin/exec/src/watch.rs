@@ -1,7 +1,6 @@
 //! [`Watch`]: the look at the protected files before a program, until the one after it.
 
 use std::mem;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 use tools::IgnorePoison as _;
@@ -23,22 +22,13 @@ const SHOWN: usize = 200;
 
 /// The look at the protected files before a program. [`settle`](Self::settle) makes the one after it.
 pub(crate) struct Watch {
-    place: Place,
+    look: Look,
+    /// The folder for what is found.
+    aside: Option<Aside>,
+    teller: Option<Teller>,
     before: Protected,
     origin: Origin,
     state: Mutex<State>,
-}
-
-/// The files to look at, and the folder for what is found.
-struct Place {
-    judge: Judge,
-    root: PathBuf,
-    trees: Vec<Tree>,
-    is_kept: bool,
-    skipped: Vec<PathBuf>,
-    may_redirect: bool,
-    aside: Option<Aside>,
-    teller: Option<Teller>,
 }
 
 enum State {
@@ -70,43 +60,35 @@ impl Watch {
         let skipped = hidden
             .chain(aside.iter().map(|aside| without_links(aside.folder())))
             .collect();
-        let trees = granted.writable.paths.iter();
-        let trees = trees
-            .map(|tree| Tree {
-                path: tree.path.clone(),
-                is_tree: tree.is_tree,
-            })
-            .collect();
-        let (judge, root, teller) = (
-            Judge::from_call(cx),
-            workspace.root().to_owned(),
-            sandbox.teller().cloned(),
-        );
+        let trees = granted.writable.paths.iter().map(|tree| Tree {
+            path: tree.path.clone(),
+            is_tree: tree.is_tree,
+        });
+        let look = Look {
+            judge: Judge::from_call(cx),
+            root: workspace.root().to_owned(),
+            trees: trees.collect(),
+            is_kept,
+            skipped,
+            may_redirect: spells(cx, request),
+        };
+        let teller = sandbox.teller().cloned();
         let late: Vec<_> = aside
             .iter()
-            .flat_map(|aside| aside.recover_ended(&root))
+            .flat_map(|aside| aside.recover_ended(&look.root))
             .collect();
         if !late.is_empty() && !cx.report_protected(&late) {
             teller.iter().for_each(|teller| teller.tell(&late));
         }
-        let may_redirect = spells(cx, request);
-        let place = Place {
-            judge,
-            root,
-            trees,
-            is_kept,
-            skipped,
-            may_redirect,
-            aside,
-            teller,
+        let mut before = match &aside {
+            Some(_) => look.find_with_content()?,
+            None => look.find()?,
         };
-        let mut before = place.look(place.aside.is_some()).find()?;
         before.lock();
         // The program writes no objects of another repository, such as the one that this one was cloned from.
-        let look = place.look(false);
         separate_linked(&look, before.linked_objects(&look));
-        if let Some(aside) = &place.aside {
-            aside.inherit(&place.root, &mut before);
+        if let Some(aside) = &aside {
+            aside.inherit(&look.root, &mut before);
         }
         let program = visible_line(
             &format!("{} {}", request.program, request.args.join(" ")),
@@ -117,7 +99,9 @@ impl Watch {
             session: cx.session().map(str::to_owned),
         };
         Ok(Self {
-            place,
+            look,
+            aside,
+            teller,
             before,
             origin,
             state: Mutex::new(State::Before(None)),
@@ -129,11 +113,10 @@ impl Watch {
     /// # Errors
     /// Returns an error if the record cannot be written.
     pub(crate) fn record(&self) -> Result<(), ToolError> {
-        let Some(aside) = &self.place.aside else {
+        let Some(aside) = &self.aside else {
             return Ok(());
         };
-        let record =
-            RunningRecord::create(aside, &self.place.look(true), &self.before, &self.origin);
+        let record = RunningRecord::create(aside, &self.look, &self.before, &self.origin);
         let record = record.map_err(|error| {
             let folder = aside.folder().display();
             ToolError::execution_failed(format!(
@@ -152,8 +135,8 @@ impl Watch {
     pub(crate) fn settle(&self) {
         let mut state = self.state();
         if let State::Before(record) = &mut *state {
-            let Place { aside, teller, .. } = &self.place;
-            let root = &self.place.root;
+            let (aside, look, teller) = (&self.aside, &self.look, &self.teller);
+            let root = &look.root;
             let is_there = |it: &RunningRecord| it.root().as_ref() == Some(root);
             let record = match (aside, record.take()) {
                 (Some(aside), Some(record)) if !is_there(&record) => {
@@ -163,14 +146,13 @@ impl Watch {
                 }
                 (_, record) => record,
             };
-            let look = self.place.look(false);
             let put = record.as_ref().map_or(Ok(()), RunningRecord::put_later);
             let settled = match look.find() {
                 Ok(mut now) if put.is_ok() => {
                     let aside = aside.as_ref();
                     let mut settled = Settled::new(
                         aside,
-                        &look,
+                        look,
                         &self.before,
                         &mut now,
                         &self.origin,
@@ -200,29 +182,6 @@ impl Watch {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().ignore_poison()
-    }
-}
-
-impl Place {
-    fn look(&self, keeps_content: bool) -> Look<'_> {
-        let Self {
-            judge,
-            root,
-            trees,
-            is_kept,
-            skipped,
-            may_redirect,
-            ..
-        } = self;
-        Look {
-            judge,
-            root,
-            trees,
-            is_kept: *is_kept,
-            skipped,
-            may_redirect: *may_redirect,
-            keeps_content,
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::draft::Draft;
 use crate::encoding::Encoding;
 use crate::encoding::{Decoded, named};
 use crate::error::FsError;
+use crate::files::Files;
 use crate::new_script;
 use crate::path::RelativePath;
 use crate::replacement::replace;
@@ -57,8 +58,7 @@ pub(crate) fn edit(
     let workspace = cx.need::<Workspace>()?;
     let named = named(encoding.as_deref())?;
     Ok(apply_edit(
-        cx,
-        &workspace,
+        Files::new(cx, &workspace),
         &path,
         Change {
             old: &old,
@@ -70,23 +70,24 @@ pub(crate) fn edit(
 }
 
 fn apply_edit(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     change: Change<'_>,
 ) -> Result<String, FsError> {
     for _ in 0..ATTEMPTS {
-        let plan = Plan::new(cx, workspace, path, &[Access::Read, Access::Write], change)?;
+        let plan = Plan::new(files, path, &[Access::Read, Access::Write], change)?;
         let slot = &plan.slot;
-        new_script::check_link(workspace, path, slot, || new_script::is_script(&plan.after))?;
+        new_script::check_link(files.workspace, path, slot, || {
+            new_script::is_script(&plan.after)
+        })?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::unified);
-        let draft = Draft::new(workspace, slot, &plan.after)?;
-        let _changing = workspace.lock_changes();
-        cx.check_cancelled()?;
+        let draft = Draft::new(files.workspace, slot, &plan.after)?;
+        let _changing = files.workspace.lock_changes();
+        files.cx.check_cancelled()?;
         // Other calls may have changed the file before the lock, and other programs do not take it.
         if whole_file::read(slot).is_ok_and(|now| now == plan.before) && draft.commit()? {
-            return Ok(match note(cx, &slot.path) {
+            return Ok(match note(files.cx, &slot.path) {
                 note if note.is_empty() => diff,
                 note => format!("{diff}[edited `{}`{note}]\n", slot.path),
             });
@@ -109,8 +110,7 @@ fn preview(
     cx.require(Access::Read, "fs", path.as_str())?;
     let named = named(encoding.as_deref())?;
     let plan = Plan::new(
-        cx,
-        &workspace,
+        Files::new(cx, &workspace),
         &path,
         &[Access::Read],
         Change {
@@ -148,8 +148,7 @@ struct Plan {
 
 impl Plan {
     fn new(
-        cx: &ToolContext,
-        workspace: &Workspace,
+        files: Files<'_>,
         path: &RelativePath,
         accesses: &'static [Access],
         change: Change<'_>,
@@ -158,26 +157,32 @@ impl Plan {
             return Err(FsError::SameText);
         }
         let options = FindOptions::following(accesses, IfMissing::Fail);
-        let slot = Slot::find(cx, workspace, path, options)?;
+        let slot = Slot::find(files, path, options)?;
         slot.is_file()?;
-        let there = workspace.root().join(slot.path.as_str()).symlink_metadata();
-        let _shown = Shown::new(cx, workspace, &slot.path, there.ok());
+        let there = files
+            .workspace
+            .root()
+            .join(slot.path.as_str())
+            .symlink_metadata();
+        let _shown = Shown::new(files, &slot.path, there.ok());
         let before = whole_file::read(&slot)?;
         let decoded = Decoded::for_edit(&before, change.named);
         if decoded.is_none() {
-            check_text(cx, &slot.path, &before)?;
+            check_text(files.cx, &slot.path, &before)?;
             if let Some(encoding) = seven_bit(&before).filter(|_| change.named.is_none()) {
                 let path = slot.path;
                 return Err(FsError::SevenBit { path, encoding });
             }
         }
         // Errors and the diff show lines of it.
-        workspace.show_content(cx, &slot.path);
+        files.show_content(&slot.path);
         let bytes = decoded
             .as_ref()
             .map_or(&*before, |decoded| decoded.text.as_bytes());
         let view = View::new(bytes);
-        let replaced = replace(cx, &slot.path, &view, change.old, change.new, change.all)?;
+        let replaced = replace(
+            files.cx, &slot.path, &view, change.old, change.new, change.all,
+        )?;
         let is_utf8 = view.is_utf8();
         let texts = (view.text, View::new(&replaced).text);
         let after = match &decoded {

@@ -8,6 +8,7 @@ use tools::{ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::Slot;
@@ -42,7 +43,12 @@ pub(crate) fn glob(
     ignored: bool,
 ) -> Result<Matches, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(matches(cx, &workspace, &pattern, &path, ignored)?)
+    Ok(matches(
+        Files::new(cx, &workspace),
+        &pattern,
+        &path,
+        ignored,
+    )?)
 }
 
 /// The result of `fs.glob`.
@@ -58,20 +64,17 @@ pub(crate) struct Matches {
 }
 
 fn matches(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     glob: &str,
     path: &RelativePath,
     ignored: bool,
 ) -> Result<Matches, FsError> {
     let matcher = pattern(glob)?;
-    let start = Slot::find_existing(cx, workspace, path)?;
+    let start = Slot::find_existing(files, path)?;
     let dir = start.open_dir()?;
     let (mut paths, mut more) = (Vec::new(), 0);
-    let skipped = TreeWalk::new(cx, workspace, &start.path, ignored).run(
-        &dir,
-        &start.path,
-        &mut |found| {
+    let skipped =
+        TreeWalk::new(files, &start.path, ignored).run(&dir, &start.path, &mut |found| {
             if matcher.is_match(found.path.below(&start.path)) {
                 if paths.len() < MAX_MATCHES {
                     let end = if found.kind == Kind::Directory {
@@ -85,9 +88,8 @@ fn matches(
                 }
             }
             Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    workspace.show_names(cx, &paths);
+        })?;
+    files.show_names(&paths);
     let mut notes = skipped.notes();
     if more > 0 {
         let bound = if skipped.stopped() { "at least " } else { "" };

@@ -9,6 +9,7 @@ use tools::{Access, ToolContext, ToolError};
 use tools_text::MARK;
 
 use crate::error::FsError;
+use crate::files::Files;
 use crate::ignore_rule::{IgnoreRule, ParsedLine};
 use crate::path::RelativePath;
 use crate::resolved_entry::open_file;
@@ -59,12 +60,12 @@ struct Count {
 
 impl IgnoreRules {
     /// Reads the ignore files of all ancestors of a directory.
-    pub(crate) fn from_ancestors(cx: &ToolContext, root: &Dir, path: &RelativePath) -> Self {
+    pub(crate) fn from_ancestors(files: Files<'_>, path: &RelativePath) -> Self {
         let mut ignored = Self::default();
-        let mut current = root.try_clone().ok();
+        let mut current = files.workspace.dir().try_clone().ok();
         for (index, name) in path.names().enumerate() {
             let Some(dir) = current else { break };
-            ignored.enter(cx, &dir, &path.prefix(index));
+            ignored.enter(files.cx, &dir, &path.prefix(index));
             current = dir.open_dir_nofollow(name).ok();
         }
         ignored
@@ -232,7 +233,6 @@ fn read(
 
 #[cfg(test)]
 mod tests {
-    use cap_std::ambient_authority;
     use tools::{ErrorCode, Grant};
 
     use super::*;
@@ -245,10 +245,9 @@ mod tests {
 
     /// Returns the rules for the deepest of `depth` nested directories named `d`.
     fn entered(fixture: &Fixture, depth: usize) -> IgnoreRules {
-        let root = Dir::open_ambient_dir(fixture.root(), ambient_authority()).unwrap();
+        let workspace = crate::Workspace::open(fixture.root()).unwrap();
         IgnoreRules::from_ancestors(
-            &Host::new().with_grant(Grant::all()),
-            &root,
+            Files::new(&Host::new().with_grant(Grant::all()), &workspace),
             &path(&vec!["d"; depth + 1].join("/")),
         )
     }

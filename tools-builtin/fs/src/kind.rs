@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cap_std::fs::FileType;
+use cap_std::fs::{FileType, FileTypeExt};
 use serde::Serialize;
 
 /// The kind of a directory entry. Links are not followed.
@@ -54,8 +54,14 @@ impl From<FileType> for Kind {
             Self::Directory
         } else if file_type.is_symlink() {
             Self::Link
+        } else if file_type.is_fifo() {
+            Self::Pipe
+        } else if file_type.is_socket() {
+            Self::Socket
+        } else if file_type.is_block_device() || file_type.is_char_device() {
+            Self::Device
         } else {
-            special(file_type)
+            Self::Unknown
         }
     }
 }
@@ -63,19 +69,5 @@ impl From<FileType> for Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.names().1)
-    }
-}
-
-fn special(file_type: FileType) -> Kind {
-    use cap_std::fs::FileTypeExt;
-
-    if file_type.is_fifo() {
-        Kind::Pipe
-    } else if file_type.is_socket() {
-        Kind::Socket
-    } else if file_type.is_block_device() || file_type.is_char_device() {
-        Kind::Device
-    } else {
-        Kind::Unknown
     }
 }

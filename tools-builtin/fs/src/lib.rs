@@ -11,6 +11,7 @@ mod encoding;
 mod error;
 mod excerpt;
 mod extension;
+mod files;
 mod glob;
 mod hidden;
 mod ignore_rule;

@@ -1,6 +1,5 @@
 //! `fs.list`: lists a directory.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,6 +13,7 @@ use crate::Workspace;
 use crate::counted::counted;
 use crate::draft_name::is_draft;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::kind::Kind;
 use crate::listing::{DirEntry, Listing};
 use crate::path::RelativePath;
@@ -49,17 +49,12 @@ pub(crate) fn list(
     after: Option<String>,
 ) -> Result<ToolResult, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    listing(cx, &workspace, &path, after.as_deref())?.to_result()
+    listing(Files::new(cx, &workspace), &path, after.as_deref())?.to_result()
 }
 
-fn listing(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    path: &RelativePath,
-    after: Option<&str>,
-) -> Result<Listing, FsError> {
+fn listing(files: Files<'_>, path: &RelativePath, after: Option<&str>) -> Result<Listing, FsError> {
     let after = after.map(parse_position).transpose()?;
-    let page = read_page(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
+    let page = read_page(files, path, after.as_deref(), MAX_ENTRIES)?;
     let last = page.last.filter(|_| page.more > 0);
     let note = last.map(|last| {
         let more = counted(page.more, "more entry", "more entries");
@@ -86,12 +81,8 @@ struct Page {
 }
 
 /// Returns all entries of a directory, sorted by the bytes of their names.
-pub(crate) fn entries(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    path: &RelativePath,
-) -> Result<Vec<DirEntry>, FsError> {
-    let page = read_page(cx, workspace, path, None, MAX_AT_ONCE)?;
+pub(crate) fn entries(files: Files<'_>, path: &RelativePath) -> Result<Vec<DirEntry>, FsError> {
+    let page = read_page(files, path, None, MAX_AT_ONCE)?;
     if page.more > 0 {
         let (path, limit) = (page.path, MAX_AT_ONCE as u64);
         return Err(FsError::TooMany { path, limit });
@@ -100,18 +91,17 @@ pub(crate) fn entries(
 }
 
 fn read_page(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     after: Option<&[u8]>,
     limit: usize,
 ) -> Result<Page, FsError> {
-    let found = Slot::find_existing(cx, workspace, path)?;
+    let found = Slot::find_existing(files, path)?;
     let dir = found.open_dir()?;
     // Keeps only the first `limit` names, so that memory does not grow with the directory.
     let mut first = BTreeSet::new();
     let mut more = 0;
-    let hidden = workspace.hidden_snapshot();
+    let hidden = files.workspace.hidden_snapshot();
     let is_hidden = |name: &str| {
         found
             .path
@@ -119,26 +109,26 @@ fn read_page(
             .is_ok_and(|path| hidden.hides(&dir, name, &path))
     };
     for entry in dir.entries().map_err(FsError::io(&found.path))? {
-        cx.check_cancelled()?;
+        files.cx.check_cancelled()?;
         let name = entry.map_err(FsError::io(&found.path))?.file_name();
         let is_skipped = |name| is_draft(name) || is_hidden(name);
-        if name.to_str().is_some_and(is_skipped) || after.is_some_and(|after| bytes(&name) <= after)
+        if name.to_str().is_some_and(is_skipped)
+            || after.is_some_and(|after| name.as_encoded_bytes() <= after)
         {
             continue;
         }
-        first.insert(ByBytes(name));
+        first.insert(name);
         if first.len() > limit {
             first.pop_last();
             more += 1;
         }
     }
-    let last = first.last().map(|last| last.0.clone());
+    let last = first.last().cloned();
     let entries: Vec<_> = first
         .into_iter()
-        .filter_map(|name| dir_entry(&dir, name.0))
+        .filter_map(|name| dir_entry(&dir, name))
         .collect();
-    workspace.show_names(
-        cx,
+    files.show_names(
         entries
             .iter()
             .map(|entry| format!("{}/{}", found.path, entry.name)),
@@ -151,33 +141,13 @@ fn read_page(
     })
 }
 
-/// A file name ordered by its bytes: several names that are not UTF-8 may have the same lossy form.
-#[derive(PartialEq, Eq)]
-struct ByBytes(OsString);
-
-impl Ord for ByBytes {
-    fn cmp(&self, other: &Self) -> Ordering {
-        bytes(&self.0).cmp(bytes(&other.0))
-    }
-}
-
-impl PartialOrd for ByBytes {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-fn bytes(name: &OsStr) -> &[u8] {
-    name.as_encoded_bytes()
-}
-
 /// Returns the `after` argument for a name: the name itself, or `/` and its bytes in hexadecimal if it cannot be copied as text.
 fn position_after(name: &OsStr) -> String {
     let copied = name
         .to_str()
         .filter(|name| name.escape_debug().eq(name.chars()) && !name.contains(is_invisible));
     copied.map_or_else(
-        || format!("/{}", HEXLOWER.encode(bytes(name))),
+        || format!("/{}", HEXLOWER.encode(name.as_encoded_bytes())),
         str::to_owned,
     )
 }

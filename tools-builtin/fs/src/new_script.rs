@@ -8,7 +8,7 @@ use tools::{Access, Concern, ToolContext};
 use crate::Workspace;
 use crate::error::FsError;
 use crate::path::RelativePath;
-use crate::repository;
+use crate::repository::{self, unless_named};
 use crate::slot::Slot;
 
 /// The ends of names of configurations that are programs.
@@ -38,9 +38,8 @@ pub(crate) fn of_write(
     _parents: bool,
 ) -> Vec<Concern> {
     let new = concern(cx, &path, |_| is_script(content.as_bytes()), |_| false);
-    new.into_iter()
-        .chain(repository::concern(cx, &path))
-        .collect()
+    let of_repository = repository::concern(cx, &path);
+    new.into_iter().chain(of_repository).collect()
 }
 
 /// Returns the concern about `fs.move`, as [`of_write`] does.
@@ -79,19 +78,12 @@ pub(crate) fn of_edit(
             || is_script(text.replacen(&old, &new, 1).as_bytes())
     };
     // An edit creates no file.
-    let is_there = |workspace: &Workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok();
     let is_there = cx
         .service::<Workspace>()
-        .is_some_and(|workspace| is_there(&workspace));
-    let script = if is_there {
-        concern(cx, &path, becomes_script, |_| false)
-    } else {
-        Vec::new()
-    };
-    script
-        .into_iter()
-        .chain(repository::concern(cx, &path))
-        .collect()
+        .is_some_and(|workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok());
+    let script = is_there.then(|| concern(cx, &path, becomes_script, |_| false));
+    let of_repository = repository::concern(cx, &path);
+    script.flatten().into_iter().chain(of_repository).collect()
 }
 
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.
@@ -121,35 +113,27 @@ fn concern(
     path: &RelativePath,
     has_script: impl Fn(&Workspace) -> bool,
     brings_permission: impl Fn(&Workspace) -> bool,
-) -> Vec<Concern> {
-    let Some(workspace) = cx.service::<Workspace>() else {
-        return Vec::new();
-    };
+) -> Option<Concern> {
+    let workspace = cx.service::<Workspace>()?;
     let name = path.as_str();
     if name.contains('/') {
-        return Vec::new();
+        return None;
     }
     let is_new = workspace.dir().symlink_metadata(name).is_err();
     let becomes_script = || is_program_of_text(&workspace, path) && has_script(&workspace);
     let reason = if !is_new && (brings_permission(&workspace) || becomes_script()) {
         "the file can be started by its name from the root of the workspace, and becomes another script or program"
     } else if !is_new {
-        return Vec::new();
+        return None;
     } else if is_loaded(name) {
         "the file is new in the root of the workspace, and programs that start there load or run it by its name"
     } else if has_script(&workspace) {
         "the file is new in the root of the workspace and is a script or a program"
     } else {
-        return Vec::new();
+        return None;
     };
-    let Ok(target) = Target::new(Access::Write, "fs", name) else {
-        return Vec::new();
-    };
-    let remedy = format!(
-        "ask for a grant that names it, such as {}",
-        target.to_clause()
-    );
-    vec![Concern::new(target, reason, remedy).unless_named()]
+    let target = Target::new(Access::Write, "fs", name).ok()?;
+    Some(unless_named(target, reason))
 }
 
 /// Returns true for a file with the permission to be started that is no script yet: a program may have set the permission.

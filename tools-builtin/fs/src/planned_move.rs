@@ -9,6 +9,7 @@ use tools::{Access, Preview, ToolContext, ToolError};
 use crate::Workspace;
 use crate::diff;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::repository;
@@ -39,7 +40,7 @@ pub(crate) fn preview(
         ""
     };
     let mut text = format!("moves `{from}` to `{to}`{replaces}\n");
-    let contents = contents(cx, &workspace, &from, &to)?;
+    let contents = contents(Files::new(cx, &workspace), &from, &to)?;
     if contents.len() > MAX_BYTES || contents.lines().count() > MAX_LINES {
         return Err(FsError::LongMove { to }.into());
     }
@@ -52,33 +53,28 @@ pub(crate) fn preview(
 }
 
 /// Returns the contents as diffs of new files.
-fn contents(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    from: &RelativePath,
-    to: &RelativePath,
-) -> Result<String, FsError> {
+fn contents(files: Files<'_>, from: &RelativePath, to: &RelativePath) -> Result<String, FsError> {
     let find = |path: &RelativePath| {
         let options = FindOptions::of_entry(&[Access::Read], IfMissing::Fail);
-        Slot::find(cx, workspace, path, options)
+        Slot::find(files, path, options)
     };
     let slot = find(from)?;
     if slot.kind != Some(Kind::Directory) {
-        return content(cx, workspace, &slot, to);
+        return content(files, &slot, to);
     }
     let dir = slot
         .parent
         .open_dir_nofollow(&slot.name)
         .map_err(FsError::io(from))?;
     let mut all = String::new();
-    visit_all(cx, &dir, from, &mut |_, _, path, kind| {
+    visit_all(files.cx, &dir, from, &mut |_, _, path, kind| {
         if kind != Kind::Directory && all.len() <= MAX_BYTES {
             let there = format!("{to}/{}", path.below(from));
             let there = there
                 .try_into()
                 .map_err(|_| FsError::InvalidName { path: path.clone() })?;
-            if is_sensitive(cx, workspace, &there) {
-                all += &content(cx, workspace, &find(path)?, &there)?;
+            if is_sensitive(files, &there) {
+                all += &content(files, &find(path)?, &there)?;
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -87,13 +83,8 @@ fn contents(
 }
 
 /// Returns the content of a file that is sensitive at its new path.
-fn content(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    slot: &Slot,
-    to: &RelativePath,
-) -> Result<String, FsError> {
-    if !is_sensitive(cx, workspace, to) {
+fn content(files: Files<'_>, slot: &Slot, to: &RelativePath) -> Result<String, FsError> {
+    if !is_sensitive(files, to) {
         return Ok(String::new());
     }
     // The content of a link is that of another file, which can change.
@@ -109,10 +100,10 @@ fn content(
 }
 
 /// Returns true if a file configures programs or runs by itself at a path.
-pub(crate) fn is_sensitive(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
-    let entry = cx.sensitive_paths().find(path.as_str());
+pub(crate) fn is_sensitive(files: Files<'_>, path: &RelativePath) -> bool {
+    let entry = files.cx.sensitive_paths().find(path.as_str());
     entry.is_some_and(|path| path.sensitivity() >= Sensitivity::RunsByItself)
-        || repository::holds(workspace, path)
+        || repository::holds(files.workspace, path)
 }
 
 #[cfg(test)]

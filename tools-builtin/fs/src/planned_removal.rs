@@ -10,6 +10,7 @@ use tools::{Access, Preview, ToolContext, ToolError};
 use crate::Workspace;
 use crate::counted::counted;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -34,17 +35,20 @@ pub(crate) fn preview(
 ) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
-    Ok(planned_removal(cx, &workspace, &path, recursive)?)
+    Ok(planned_removal(
+        Files::new(cx, &workspace),
+        &path,
+        recursive,
+    )?)
 }
 
 fn planned_removal(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     recursive: bool,
 ) -> Result<Preview, FsError> {
-    let hidden = workspace.hidden_snapshot();
-    let (slot, kind) = Slot::find_removable(cx, workspace, &hidden, path, &[Access::Read])?;
+    let hidden = files.workspace.hidden_snapshot();
+    let (slot, kind) = Slot::find_removable(files, &hidden, path, &[Access::Read])?;
     let removes = format!("removes `{}`, {kind}", slot.path);
     if kind == Kind::File {
         let size = file_size(&slot.parent, &slot.name, &slot.path)?;
@@ -69,7 +73,7 @@ fn planned_removal(
             Err(FsError::NotEmpty { path: slot.path })
         };
     }
-    let contents = Contents::count(cx, workspace, &hidden, &dir, &slot.path)?;
+    let contents = Contents::count(files, &hidden, &dir, &slot.path)?;
     Ok(Preview::summary(match contents.entries {
         0 => removes,
         _ => format!("{removes}, with its contents: {contents}"),
@@ -90,23 +94,21 @@ struct Contents {
 
 impl Contents {
     fn count(
-        cx: &ToolContext,
-        workspace: &Workspace,
+        files: Files<'_>,
         hidden: &HiddenSnapshot<'_>,
         dir: &Dir,
         path: &RelativePath,
     ) -> Result<Self, FsError> {
         let is_top = |entry: &RelativePath| {
             let above = entry.prefix(entry.names().count() - 1);
-            is_listed(cx, workspace, entry)
-                && !is_listed(cx, workspace, &above)
-                && !above.names().any(is_output)
+            is_listed(files, entry) && !is_listed(files, &above) && !above.names().any(is_output)
         };
-        let stop = cx
+        let stop = files
+            .cx
             .deadline()
             .and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
         let mut contents = Self::default();
-        visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
+        visit_all(files.cx, dir, path, &mut |dir, name, entry, kind| {
             if contents.entries == MAX_COUNTED || stop.is_some_and(|stop| Instant::now() >= stop) {
                 contents.is_cut = true;
                 return Ok(ControlFlow::Break(()));
@@ -117,7 +119,7 @@ impl Contents {
                 contents.named.push(format!("`{entry}`"));
             }
             match kind {
-                Kind::Directory => cx.require(Access::Read, "fs", entry.as_str())?,
+                Kind::Directory => files.require(Access::Read, entry)?,
                 Kind::File => {
                     contents.files += 1;
                     contents.bytes += file_size(dir, name, entry)?;

@@ -8,6 +8,7 @@ use crate::counted::counted;
 use crate::diff;
 use crate::encoding::Decoded;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::text_style::TextStyle;
@@ -22,18 +23,22 @@ pub(crate) fn preview(
 ) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
-    Ok(planned_write(cx, &workspace, &path, &content, parents)?)
+    Ok(planned_write(
+        Files::new(cx, &workspace),
+        &path,
+        &content,
+        parents,
+    )?)
 }
 
 fn planned_write(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     content: &str,
     parents: bool,
 ) -> Result<Preview, FsError> {
     let options = FindOptions::following(&[Access::Read], IfMissing::AllowLast);
-    let slot = match Slot::find(cx, workspace, path, options) {
+    let slot = match Slot::find(files, path, options) {
         // The call would create the directory.
         Err(FsError::NoDirectory { .. }) if parents => return Ok(creation(path, content)),
         found => found?,
@@ -41,7 +46,7 @@ fn planned_write(
     if !slot.is_file()? {
         return Ok(creation(&slot.path, content));
     }
-    whole_file::check_readable(cx, &slot)?;
+    whole_file::check_readable(files.cx, &slot)?;
     let replaces = |what: String| {
         let size = counted(content.len(), "byte", "bytes");
         Preview::summary(format!("replaces `{}`, {what}, with {size}", slot.path))

@@ -14,6 +14,7 @@ use crate::encoding::{Decoded, named};
 use crate::error::FsError;
 use crate::excerpt::Tail;
 use crate::excerpt::{Excerpt, FirstLine, LineRange};
+use crate::files::Files;
 use crate::lines::LineReader;
 use crate::path::RelativePath;
 use crate::picture;
@@ -71,7 +72,13 @@ pub(crate) fn read(
     let workspace = cx.need::<Workspace>()?;
     let named = named(encoding.as_deref())?;
     let span = ReadSpan::new(start, end, tail, offset)?;
-    Ok(contents(cx, &workspace, &path, span, line_numbers, named)?)
+    Ok(contents(
+        Files::new(cx, &workspace),
+        &path,
+        span,
+        line_numbers,
+        named,
+    )?)
 }
 
 /// The requested part of a file.
@@ -106,18 +113,17 @@ impl ReadSpan {
 
 /// Returns the requested text and, if needed, a note about it; or an image.
 fn contents(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     span: ReadSpan,
     line_numbers: bool,
     named: Option<TextEncoding>,
 ) -> Result<Vec<Content>, FsError> {
-    let found = Slot::find_existing(cx, workspace, path)?;
+    let found = Slot::find_existing(files, path)?;
     // `std` reads into uninitialised memory; cap-std clears it first.
     let mut file = found.open_file()?.into_std();
-    let _shown = Shown::new(cx, workspace, &found.path, file.metadata().ok());
-    workspace.show_content(cx, &found.path);
+    let _shown = Shown::new(files, &found.path, file.metadata().ok());
+    files.show_content(&found.path);
     let size = file.metadata().map_err(FsError::io(&found.path))?.len();
     // One byte more than the size, to detect the end of the file.
     let length = if size < BLOCK {
@@ -131,7 +137,7 @@ fn contents(
         .read_to_end(&mut head)
         .map_err(FsError::io(&found.path))?;
     let request = ReadRequest {
-        cx,
+        cx: files.cx,
         path: &found.path,
         span,
         line_numbers,

@@ -4,14 +4,13 @@ use std::io;
 use std::ops::ControlFlow;
 
 use cap_fs_ext::DirExt;
-use cap_std::fs::Dir;
-#[cfg(unix)]
-use cap_std::fs::Metadata;
+use cap_std::fs::{Dir, Metadata, MetadataExt};
 use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::diff::note;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::new_script;
@@ -50,7 +49,12 @@ pub(crate) fn relocate(
     overwrite: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(move_entry(cx, &workspace, &from, &to, overwrite)?)
+    Ok(move_entry(
+        Files::new(cx, &workspace),
+        &from,
+        &to,
+        overwrite,
+    )?)
 }
 
 /// The accesses that `from` needs.
@@ -60,19 +64,18 @@ pub(crate) const TO: &[Access] = &[Access::Write, Access::Destroy];
 
 /// Moves an entry and returns a description of the change.
 pub(crate) fn move_entry(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     from: &RelativePath,
     to: &RelativePath,
     overwrite: bool,
 ) -> Result<String, FsError> {
     // Locked before the checks, so that no other call of this workspace invalidates them.
-    let _changing = workspace.lock_changes();
+    let _changing = files.workspace.lock_changes();
     let options = FindOptions::of_entry(FROM, IfMissing::Fail);
-    let from = Slot::find(cx, workspace, from, options)?;
+    let from = Slot::find(files, from, options)?;
     let requested = to;
     let options = FindOptions::of_entry(TO, IfMissing::AllowLast);
-    let to = Slot::find(cx, workspace, to, options)?;
+    let to = Slot::find(files, to, options)?;
     if from.path.is_root() || to.path.is_root() {
         return Err(FsError::Root);
     }
@@ -83,7 +86,7 @@ pub(crate) fn move_entry(
         });
     }
     let is_directory = from.kind == Some(Kind::Directory);
-    let hidden = workspace.hidden_snapshot();
+    let hidden = files.workspace.hidden_snapshot();
     if !is_directory && hidden.has_hidden_below(&from.path) {
         return Err(FsError::LeadsToHidden { path: from.path });
     }
@@ -91,8 +94,8 @@ pub(crate) fn move_entry(
         return Err(FsError::LeadsToHidden { path: to.path });
     }
     match to.kind {
-        None => new_script::check_link(workspace, requested, &to, || {
-            new_script::may_start(workspace, &from.path)
+        None => new_script::check_link(files.workspace, requested, &to, || {
+            new_script::may_start(files.workspace, &from.path)
         })?,
         Some(kind @ Kind::Directory) => {
             let advice = "give the complete new path below it, or an unused path";
@@ -113,18 +116,11 @@ pub(crate) fn move_entry(
         }
     }
     if is_directory {
-        workspace.note_move(cx, &from.path, &to.path)?;
+        files.note_move(&from.path, &to.path)?;
         // An error names an entry below it.
-        check_all(cx, workspace, &hidden, &from, &to)
-            .inspect_err(|_| workspace.show_content(cx, &from.path))?;
+        check_all(files, &hidden, &from, &to).inspect_err(|_| files.show_content(&from.path))?;
     } else {
-        check_names(
-            cx,
-            workspace,
-            (&from.parent, &from.name),
-            &from.path,
-            &to.path,
-        )?;
+        check_names(files, (&from.parent, &from.name), &from.path, &to.path)?;
     }
     if to.kind.is_some() && is_same_file(&from, &to) {
         // The system call would do nothing and report success.
@@ -133,7 +129,7 @@ pub(crate) fn move_entry(
             to: to.path,
         });
     }
-    cx.check_cancelled()?;
+    files.cx.check_cancelled()?;
     let renamed = match to.kind {
         None => rename_new(&from.parent, &from.name, &to.parent, &to.name),
         Some(_) => from.parent.rename(&from.name, &to.parent, &to.name),
@@ -143,7 +139,7 @@ pub(crate) fn move_entry(
             "moved `{}` to `{}`{}",
             from.path,
             to.path,
-            note(cx, &to.path)
+            note(files.cx, &to.path)
         )),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(FsError::Changed { path: to.path })
@@ -167,8 +163,7 @@ fn is_same_file(from: &Slot, to: &Slot) -> bool {
 
 /// Checks that the grant covers everything below a directory, at the old path and at the new one.
 fn check_all(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     hidden: &HiddenSnapshot<'_>,
     from: &Slot,
     to: &Slot,
@@ -177,51 +172,33 @@ fn check_all(
         .parent
         .open_dir_nofollow(&from.name)
         .map_err(FsError::io(&from.path))?;
-    visit_all(cx, &dir, &from.path, &mut |dir, name, path, _| {
+    visit_all(files.cx, &dir, &from.path, &mut |dir, name, path, _| {
         check_not_hidden(hidden, dir, name, path, &from.path)?;
         for access in FROM {
-            cx.require(*access, "fs", path.as_str())?;
+            files.require(*access, path)?;
         }
         let there = format!("{}/{}", to.path, path.below(&from.path));
-        cx.require(Access::Write, "fs", &there)?;
+        files.cx.require(Access::Write, "fs", &there)?;
         let invalid = |_| FsError::InvalidName { path: path.clone() };
         let there = there.try_into().map_err(invalid)?;
-        check_names(cx, workspace, (dir, name), path, &there)?;
+        check_names(files, (dir, name), path, &there)?;
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(())
 }
 
 /// Checks that a file has no other name if it runs by itself at its new path alone. Whoever may write that name would write the file.
-#[cfg(unix)]
 fn check_names(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     (dir, name): (&Dir, &str),
     from: &RelativePath,
     to: &RelativePath,
 ) -> Result<(), FsError> {
-    use cap_std::fs::MetadataExt;
-
-    let is_sensitive = |path| is_sensitive(cx, workspace, path);
+    let is_sensitive = |path| is_sensitive(files, path);
     let has_others = |file: Metadata| file.is_file() && file.nlink() > 1;
-    match dir.symlink_metadata(name).is_ok_and(has_others)
-        && is_sensitive(to)
-        && !is_sensitive(from)
-    {
-        true => Err(FsError::OtherName { path: from.clone() }),
-        false => Ok(()),
+    if dir.symlink_metadata(name).is_ok_and(has_others) && is_sensitive(to) && !is_sensitive(from) {
+        return Err(FsError::OtherName { path: from.clone() });
     }
-}
-
-#[cfg(not(unix))]
-fn check_names(
-    _: &ToolContext,
-    _: &Workspace,
-    _: (&Dir, &str),
-    _: &RelativePath,
-    _: &RelativePath,
-) -> Result<(), FsError> {
     Ok(())
 }
 

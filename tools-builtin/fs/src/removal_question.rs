@@ -6,8 +6,9 @@ use tools::{Access, Concern, ToolContext};
 
 use crate::Workspace;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::path::RelativePath;
-use crate::repository;
+use crate::repository::{self, unless_named};
 
 /// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
 /// files that were settings where they come from: nobody opens an editor or a shell there.
@@ -27,30 +28,22 @@ pub(crate) fn of_remove(cx: &ToolContext, path: RelativePath, recursive: bool) -
     ) else {
         return Vec::new();
     };
-    let reason = if counts(cx, &workspace, &path) {
+    let reason = if counts(Files::new(cx, &workspace), &path) {
         "it runs or configures programs by itself, or leads to a file that does, and nothing would protect its place afterwards"
-    } else if recursive && has_at_top(cx, &workspace, &path) {
+    } else if recursive && has_at_top(Files::new(cx, &workspace), &path) {
         "the folder has something at its top that runs or configures programs by itself"
     } else {
         return Vec::new();
     };
-    let remedy = format!(
-        "ask for a grant that names it, such as {}",
-        target.to_clause()
-    );
-    vec![Concern::new(target, reason, remedy).unless_named()]
+    vec![unless_named(target, reason)]
 }
 
 /// Refuses the removal of such an entry to which a link leads, or by a tool of another crate, because nobody was asked about it.
 ///
 /// # Errors
 /// Returns an error that names the path itself.
-pub(crate) fn check_unasked(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    path: &RelativePath,
-) -> Result<(), FsError> {
-    if counts(cx, workspace, path) {
+pub(crate) fn check_unasked(files: Files<'_>, path: &RelativePath) -> Result<(), FsError> {
+    if counts(files, path) {
         Err(FsError::Unasked { path: path.clone() })
     } else {
         Ok(())
@@ -58,35 +51,36 @@ pub(crate) fn check_unasked(
 }
 
 /// Returns true if the table has the entry, or if it is a part of a repository.
-pub(crate) fn is_listed(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
-    let entry = cx.sensitive_paths().find(path.as_str());
+pub(crate) fn is_listed(files: Files<'_>, path: &RelativePath) -> bool {
+    let entry = files.cx.sensitive_paths().find(path.as_str());
     let of_table = entry.is_some_and(|entry| {
         entry.sensitivity() == Sensitivity::RunsByItself
             && entry.describe(path.as_str()) == entry.note()
     });
-    of_table || repository::holds(workspace, path)
+    of_table || repository::holds(files.workspace, path)
 }
 
 /// Returns true if the entry is listed, or lies on the way to a listed one and is no folder of outputs.
-fn counts(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
+fn counts(files: Files<'_>, path: &RelativePath) -> bool {
     let is_on_way = || {
-        let entry = cx.sensitive_paths().find(path.as_str());
+        let entry = files.cx.sensitive_paths().find(path.as_str());
         entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::RunsByItself)
     };
-    is_listed(cx, workspace, path) || !path.names().last().is_some_and(is_output) && is_on_way()
+    is_listed(files, path) || !path.names().last().is_some_and(is_output) && is_on_way()
 }
 
-fn has_at_top(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
-    let is_folder = workspace
+fn has_at_top(files: Files<'_>, path: &RelativePath) -> bool {
+    let is_folder = files
+        .workspace
         .dir()
         .symlink_metadata(path.as_str())
         .is_ok_and(|metadata| metadata.is_dir());
     if !is_folder || path.names().last().is_some_and(is_output) {
         return false;
     }
-    let entries = workspace.dir().read_dir(path.as_str());
+    let entries = files.workspace.dir().read_dir(path.as_str());
     entries.into_iter().flatten().flatten().any(|entry| {
         let child = entry.file_name().to_str().map(|name| path.child(name));
-        child.is_some_and(|child| child.is_ok_and(|child| counts(cx, workspace, &child)))
+        child.is_some_and(|child| child.is_ok_and(|child| counts(files, &child)))
     })
 }

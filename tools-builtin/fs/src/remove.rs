@@ -11,6 +11,7 @@ use tools::{Access, Progress, ToolContext, ToolError, tool};
 use crate::Workspace;
 use crate::counted::counted;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -45,21 +46,20 @@ pub(crate) fn remove(
     recursive: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(remove_entry(cx, &workspace, &path, recursive)?)
+    Ok(remove_entry(Files::new(cx, &workspace), &path, recursive)?)
 }
 
 /// Removes an entry, with its contents if `recursive`, and returns a description of the change.
 pub(crate) fn remove_entry(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     recursive: bool,
 ) -> Result<String, FsError> {
     // Locked before the checks, so that no other call of this workspace invalidates them.
-    let _changing = workspace.lock_changes();
-    let hidden = workspace.hidden_snapshot();
-    let (slot, kind) = Slot::find_removable(cx, workspace, &hidden, path, &[Access::Destroy])?;
-    cx.check_cancelled()?;
+    let _changing = files.workspace.lock_changes();
+    let hidden = files.workspace.hidden_snapshot();
+    let (slot, kind) = Slot::find_removable(files, &hidden, path, &[Access::Destroy])?;
+    files.cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {
         let dir = slot
@@ -67,14 +67,15 @@ pub(crate) fn remove_entry(
             .open_dir_nofollow(&slot.name)
             .map_err(FsError::io(&slot.path))?;
         // Everything is checked before anything is removed.
-        let total = visit_all(cx, &dir, &slot.path, &mut |dir, name, path, _| {
+        let total = visit_all(files.cx, &dir, &slot.path, &mut |dir, name, path, _| {
             check_not_hidden(&hidden, dir, name, path, &slot.path)?;
-            check_grant(cx, path)?;
+            check_grant(files.cx, path)?;
             Ok(ControlFlow::Continue(()))
         });
         // An error names an entry below the directory.
-        let removed = total.and_then(|total| remove_contents(cx, &hidden, &dir, &slot.path, total));
-        entries = removed.inspect_err(|_| workspace.show_content(cx, &slot.path))?;
+        let removed =
+            total.and_then(|total| remove_contents(files.cx, &hidden, &dir, &slot.path, total));
+        entries = removed.inspect_err(|_| files.show_content(&slot.path))?;
     }
     remove_one(&slot.parent, &slot.name, &slot.path, kind)
         .map_err(|error| with_removed(error, &slot.path, entries))?;
@@ -188,7 +189,11 @@ mod tests {
             .with_grant(tools::Grant::all())
             .with_progress(Arc::new(sink));
         let cx = time.map_or(cx.clone(), |time| cx.with_deadline(Instant::now() + time));
-        let outcome = remove_entry(&cx, &workspace, &"dir".to_owned().try_into().unwrap(), true);
+        let outcome = remove_entry(
+            Files::new(&cx, &workspace),
+            &"dir".to_owned().try_into().unwrap(),
+            true,
+        );
         (fixture.names("dir"), outcome.unwrap_err().to_string())
     }
 

@@ -37,6 +37,13 @@ fn contains(names: &str, name: &str) -> bool {
     names.split(' ').any(|one| one.eq_ignore_ascii_case(name))
 }
 
+/// Returns the concern about a target that a clause does not name.
+pub(crate) fn unless_named(target: Target, reason: &str) -> Concern {
+    let clause = target.to_clause();
+    let remedy = format!("ask for a grant that names it, such as {clause}");
+    Concern::new(target, reason, remedy).unless_named()
+}
+
 /// Returns the concern about a write of a part of a repository.
 pub(crate) fn concern(cx: &ToolContext, path: &RelativePath) -> Option<Concern> {
     let workspace = cx.service::<Workspace>()?;
@@ -59,11 +66,7 @@ fn question(path: &RelativePath) -> Option<Concern> {
     let target = Target::new(Access::Write, "fs", path.as_str()).ok()?;
     let reason = "it is a part of a folder that git takes for a repository, and git runs the hooks and the commands that its \
                   configuration names";
-    let remedy = format!(
-        "ask for a grant that names it, such as {}",
-        target.to_clause()
-    );
-    Some(Concern::new(target, reason, remedy).unless_named())
+    Some(unless_named(target, reason))
 }
 
 /// Refuses a part of a repository that a link leads to, or a tool of another crate writes, because nobody was asked about it.

@@ -2,33 +2,28 @@
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
-use tools::{Access, ToolContext};
+use tools::Access;
 
-use crate::Workspace;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 
 impl Slot {
     /// Resolves the path of an existing entry for reading; see [`Slot::find`].
-    pub(crate) fn find_existing(
-        cx: &ToolContext,
-        workspace: &Workspace,
-        path: &RelativePath,
-    ) -> Result<Self, FsError> {
+    pub(crate) fn find_existing(files: Files<'_>, path: &RelativePath) -> Result<Self, FsError> {
         let options = FindOptions::following(&[Access::Read], IfMissing::Fail);
-        Self::find(cx, workspace, path, options)
+        Self::find(files, path, options)
     }
 
     /// Resolves a path for reading. Returns `None` if there is no entry, or if it is hidden.
     pub(crate) fn find_if_exists(
-        cx: &ToolContext,
-        workspace: &Workspace,
+        files: Files<'_>,
         path: &RelativePath,
     ) -> Result<Option<Self>, FsError> {
         let options = FindOptions::following(&[Access::Read], IfMissing::FailPlainly);
-        match Self::find(cx, workspace, path, options) {
+        match Self::find(files, path, options) {
             Err(FsError::Missing { .. }) => Ok(None),
             found => found.map(Some),
         }
@@ -88,6 +83,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::Workspace;
     use crate::fixture::Fixture;
     use tools::Host;
 
@@ -99,7 +95,7 @@ mod tests {
         let workspace = Workspace::open(fixture.root()).unwrap();
         let find = |path: &str| {
             let path = path.to_owned().try_into().unwrap();
-            Slot::find_existing(&Host::new(), &workspace, &path).unwrap()
+            Slot::find_existing(Files::new(&Host::new(), &workspace), &path).unwrap()
         };
         let (file, dir) = (find("file"), find("dir"));
         fs::rename(fixture.root().join("file"), fixture.root().join("old_file")).unwrap();
@@ -111,11 +107,11 @@ mod tests {
     #[test]
     fn similar_names_are_searched_for_only_where_they_are_shown() {
         let fixture = Fixture::with_files(&[("notes.md", "")]);
-        let (cx, workspace) = (fixture.cx(), Workspace::open(fixture.root()).unwrap());
+        let workspace = Workspace::open(fixture.root()).unwrap();
+        let files = Files::new(fixture.cx(), &workspace);
         let path = "note.md".to_owned().try_into().unwrap();
         let near = |missing| match Slot::find(
-            cx,
-            &workspace,
+            files,
             &path,
             FindOptions::following(&[Access::Read], missing),
         ) {
@@ -126,11 +122,7 @@ mod tests {
             (near(IfMissing::Fail), near(IfMissing::FailPlainly)),
             (vec!["notes.md".to_owned()], vec![])
         );
-        assert!(
-            Slot::find_if_exists(cx, &workspace, &path)
-                .unwrap()
-                .is_none()
-        );
+        assert!(Slot::find_if_exists(files, &path).unwrap().is_none());
     }
 
     #[test]

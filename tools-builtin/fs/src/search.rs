@@ -14,6 +14,7 @@ use crate::Workspace;
 use crate::counted::counted;
 use crate::encoding::{Decoded, named};
 use crate::error::FsError;
+use crate::files::Files;
 use crate::glob::pattern as glob_pattern;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -76,10 +77,8 @@ pub(crate) fn search(
     let glob = glob.as_deref().map(glob_pattern).transpose()?;
     let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
     let named = named(encoding.as_deref())?;
-    let workspace = &workspace;
     let search = Search {
-        cx,
-        workspace,
+        files: Files::new(cx, &workspace),
         glob,
         scan,
         opened: None,
@@ -94,8 +93,7 @@ pub(crate) fn search(
 }
 
 struct Search<'a> {
-    cx: &'a ToolContext,
-    workspace: &'a Workspace,
+    files: Files<'a>,
     glob: Option<GlobMatcher>,
     scan: Scan,
     /// The metadata of the file before it is read.
@@ -112,10 +110,10 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(mut self, path: &RelativePath, ignored: bool) -> Result<Vec<Content>, FsError> {
-        let start = Slot::find_existing(self.cx, self.workspace, path)?;
+        let start = Slot::find_existing(self.files, path)?;
         let mut notes = Vec::new();
         if start.kind == Some(Kind::Directory) {
-            let walk = TreeWalk::new(self.cx, self.workspace, &start.path, ignored);
+            let walk = TreeWalk::new(self.files, &start.path, ignored);
             let skipped = walk.run(&start.open_dir()?, &start.path, &mut |found| {
                 if found.kind == Kind::File && self.is_wanted(found.path, &start.path) {
                     self.file(found.dir, found.name, found.path)?;
@@ -240,10 +238,10 @@ impl Search<'_> {
 
     fn scan(&mut self, path: &RelativePath, content: impl BufRead) -> Result<(), FsError> {
         let before = self.scan.files;
-        self.scan.file(self.cx, path, content)?;
+        self.scan.file(self.files.cx, path, content)?;
         if self.scan.files > before {
-            let _shown = Shown::new(self.cx, self.workspace, path, self.opened.take());
-            self.workspace.show_content(self.cx, path);
+            let _shown = Shown::new(self.files, path, self.opened.take());
+            self.files.show_content(path);
         }
         Ok(())
     }

@@ -4,46 +4,35 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use host::placed::change_time;
-use tools::ToolContext;
 use tools::context::FileAuthors;
 
 use crate::Workspace;
+use crate::files::Files;
 use crate::path::RelativePath;
 
 /// An open file whose content is shown to the model. A drop records a stranger's text if the file, or a folder around it, has changed since
 /// it was opened, because the judgement may have been about another content.
 pub(crate) struct Shown<'a> {
-    cx: &'a ToolContext,
-    workspace: &'a Workspace,
+    files: Files<'a>,
     path: PathBuf,
     times: Vec<Option<u64>>,
 }
 
 impl<'a> Shown<'a> {
-    /// Notes the file, with its metadata from before the read. Call [`Workspace::show_content`] before the drop.
-    pub(crate) fn new(
-        cx: &'a ToolContext,
-        workspace: &'a Workspace,
-        path: &RelativePath,
-        file: Option<Metadata>,
-    ) -> Self {
-        let path = workspace.root().join(path.as_str());
-        let times = times(workspace, &path, file);
-        Self {
-            cx,
-            workspace,
-            path,
-            times,
-        }
+    /// Notes the file, with its metadata from before the read. Call [`Files::show_content`] before the drop.
+    pub(crate) fn new(files: Files<'a>, path: &RelativePath, file: Option<Metadata>) -> Self {
+        let path = files.workspace.root().join(path.as_str());
+        let times = times(files.workspace, &path, file);
+        Self { files, path, times }
     }
 }
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        let is_judged = self.cx.service::<FileAuthors>().is_some();
+        let is_judged = self.files.cx.service::<FileAuthors>().is_some();
         let now = || self.path.symlink_metadata().ok();
-        if is_judged && self.times != times(self.workspace, &self.path, now()) {
-            self.cx.record_exposure();
+        if is_judged && self.times != times(self.files.workspace, &self.path, now()) {
+            self.files.cx.record_exposure();
         }
     }
 }

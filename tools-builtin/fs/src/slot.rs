@@ -6,9 +6,9 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::{Access, Progress, ToolContext, ToolError};
 
-use crate::Workspace;
 use crate::draft_name::is_draft;
 use crate::error::{FsError, LinkFault};
+use crate::files::Files;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -91,44 +91,42 @@ impl Slot {
     /// Opens one directory at a time and resolves each link explicitly: its target must lie below the root, and the grant must
     /// cover the resulting path. The directory handles refuse to leave the workspace even if the tree changes meanwhile.
     pub(crate) fn find(
-        cx: &ToolContext,
-        workspace: &Workspace,
+        files: Files<'_>,
         path: &RelativePath,
         options: FindOptions,
     ) -> Result<Self, FsError> {
-        Self::find_or_create(cx, workspace, path, options, &mut Vec::new())
+        Self::find_or_create(files, path, options, &mut Vec::new())
     }
 
     /// Resolves a path like [`Slot::find`]. Adds the directories it creates to `created`, even if it then fails.
     pub(crate) fn find_or_create(
-        cx: &ToolContext,
-        workspace: &Workspace,
+        files: Files<'_>,
         path: &RelativePath,
         options: FindOptions,
         created: &mut Vec<RelativePath>,
     ) -> Result<Self, FsError> {
         let mut current = path.clone();
-        let hidden = workspace.hidden_snapshot();
+        let hidden = files.workspace.hidden_snapshot();
         let is_change = options
             .accesses
             .iter()
             .any(|access| *access != Access::Read);
         for _ in 0..=MAX_LINKS {
             if is_change {
-                workspace.note_write(cx, &current)?;
+                files.note_write(&current)?;
                 if current != *path {
-                    repository::check_unasked(workspace, &current)?;
+                    repository::check_unasked(files.workspace, &current)?;
                 }
                 if current != *path && options.accesses == [Access::Destroy] {
-                    removal_question::check_unasked(cx, workspace, &current)?;
+                    removal_question::check_unasked(files, &current)?;
                 }
             }
-            match walk(cx, workspace, &hidden, &current, options, created)? {
+            match walk(files, &hidden, &current, options, created)? {
                 Walk::Found(slot) => return Ok(slot),
                 Walk::Link(next) => current = next,
             }
             for access in options.accesses {
-                cx.require(*access, "fs", current.as_str())?;
+                files.require(*access, &current)?;
             }
         }
         Err(FsError::TooManyLinks {
@@ -139,14 +137,13 @@ impl Slot {
 
     /// Finds an entry to remove, and its kind. Returns an error for the root and for a link that leads to a hidden path.
     pub(crate) fn find_removable(
-        cx: &ToolContext,
-        workspace: &Workspace,
+        files: Files<'_>,
         hidden: &HiddenSnapshot<'_>,
         path: &RelativePath,
         accesses: &'static [Access],
     ) -> Result<(Self, Kind), FsError> {
         let options = FindOptions::of_entry(accesses, IfMissing::Fail);
-        let slot = Self::find(cx, workspace, path, options)?;
+        let slot = Self::find(files, path, options)?;
         if slot.path.is_root() {
             return Err(FsError::Root);
         }
@@ -192,14 +189,17 @@ fn kind(parent: &Dir, name: &str, path: &RelativePath) -> Result<Option<Kind>, F
 
 /// Walks a path to its end or its first link.
 fn walk(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     hidden: &HiddenSnapshot<'_>,
     path: &RelativePath,
     options: FindOptions,
     created: &mut Vec<RelativePath>,
 ) -> Result<Walk, FsError> {
-    let mut parent = workspace.dir().try_clone().map_err(FsError::io(path))?;
+    let mut parent = files
+        .workspace
+        .dir()
+        .try_clone()
+        .map_err(FsError::io(path))?;
     let mut names = path.names().enumerate().peekable();
     while let Some((index, name)) = names.next() {
         let here = path.prefix(index + 1);
@@ -213,7 +213,7 @@ fn walk(
         match kind {
             Some(Kind::Link) if options.follow || !is_last => {
                 // Errors and results name the target.
-                workspace.show_content(cx, &here);
+                files.show_content(&here);
                 let target = parent
                     .read_link_contents(name)
                     .map_err(FsError::io(&here))?;
@@ -224,8 +224,8 @@ fn walk(
                     .map_err(|reason| FsError::Link { link: here, reason });
             }
             None if options.missing == IfMissing::Fail => {
-                let near = near(cx, &parent, hidden, &path.prefix(index), name);
-                workspace.show_names(cx, &near);
+                let near = near(files.cx, &parent, hidden, &path.prefix(index), name);
+                files.show_names(&near);
                 return Err(FsError::Missing { path: here, near });
             }
             None if options.missing == IfMissing::FailPlainly => {
@@ -251,10 +251,10 @@ fn walk(
             Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),
             None if options.missing == IfMissing::CreateDirs => {
                 if created.is_empty() {
-                    cx.check_cancelled()?;
+                    files.cx.check_cancelled()?;
                     check_remaining(&parent, hidden, path, index)?;
                 }
-                parent = create_dir(cx, &parent, name, &here, created)?;
+                parent = create_dir(files.cx, &parent, name, &here, created)?;
             }
             None => return Err(FsError::NoDirectory { path: here }),
         }

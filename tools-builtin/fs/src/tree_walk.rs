@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use tools::{Access, ToolContext};
+use tools::Access;
 
-use crate::Workspace;
 use crate::draft_name::is_draft;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::hidden::HiddenSnapshot;
 use crate::ignore_rules::IgnoreRules;
 use crate::kind::Kind;
@@ -28,8 +28,7 @@ const MAX_DEPTH: usize = 100;
 /// - Entries that the grant does not cover are skipped and counted.
 #[derive(Debug)]
 pub(crate) struct TreeWalk<'a> {
-    cx: &'a ToolContext,
-    workspace: &'a Workspace,
+    files: Files<'a>,
     hidden: HiddenSnapshot<'a>,
     /// `None` if ignore files are not applied.
     ignored: Option<IgnoreRules>,
@@ -59,17 +58,11 @@ pub(crate) struct Skipped {
 
 impl<'a> TreeWalk<'a> {
     /// Creates a walk that starts at `path`. With `all`, ignore files are not applied.
-    pub(crate) fn new(
-        cx: &'a ToolContext,
-        workspace: &'a Workspace,
-        path: &RelativePath,
-        all: bool,
-    ) -> Self {
-        let ignored = (!all).then(|| IgnoreRules::from_ancestors(cx, workspace.dir(), path));
+    pub(crate) fn new(files: Files<'a>, path: &RelativePath, all: bool) -> Self {
+        let ignored = (!all).then(|| IgnoreRules::from_ancestors(files, path));
         Self {
-            cx,
-            workspace,
-            hidden: workspace.hidden_snapshot(),
+            files,
+            hidden: files.workspace.hidden_snapshot(),
             ignored,
             entries: 0,
             skipped: Skipped::default(),
@@ -85,7 +78,7 @@ impl<'a> TreeWalk<'a> {
     ) -> Result<Skipped, FsError> {
         let _ = self.enter(dir, path, MAX_DEPTH, visit)?;
         if let Some(ignored) = &self.ignored {
-            self.workspace.show_names(self.cx, ignored.noted());
+            self.files.show_names(ignored.noted());
             self.skipped.ignore_files = ignored.notes();
         }
         Ok(self.skipped)
@@ -100,10 +93,10 @@ impl<'a> TreeWalk<'a> {
     ) -> Result<ControlFlow<()>, FsError> {
         let names = self.names(dir)?;
         if let Some(ignored) = &mut self.ignored {
-            ignored.enter(self.cx, dir, path);
+            ignored.enter(self.files.cx, dir, path);
         }
         for name in &names {
-            self.cx.check_cancelled()?;
+            self.files.cx.check_cancelled()?;
             let Some((path, kind)) = self.visible(dir, path, name)? else {
                 continue;
             };
@@ -150,7 +143,7 @@ impl<'a> TreeWalk<'a> {
             return Ok(names);
         };
         for entry in entries {
-            self.cx.check_cancelled()?;
+            self.files.cx.check_cancelled()?;
             if self.entries == MAX_ENTRIES {
                 self.skipped.stopped = true;
                 break;
@@ -190,11 +183,11 @@ impl<'a> TreeWalk<'a> {
             }
         };
         if let Some(ignored) = &self.ignored
-            && ignored.excludes(self.cx, &path, kind == Kind::Directory)?
+            && ignored.excludes(self.files.cx, &path, kind == Kind::Directory)?
         {
             return Ok(None);
         }
-        if self.cx.require(Access::Read, "fs", path.as_str()).is_err() {
+        if self.files.require(Access::Read, &path).is_err() {
             self.skipped.not_granted += 1;
             return Ok(None);
         }

@@ -10,11 +10,8 @@ use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tools::IgnorePoison as _;
-use tools::ToolContext;
 
-use crate::error::FsError;
 use crate::hidden::{self, Hidden, HiddenSnapshot, Identity};
-use crate::path::RelativePath;
 
 /// The maximum number of visited directories remembered. Further directories count as visited.
 #[cfg(target_os = "linux")]
@@ -115,43 +112,6 @@ impl Workspace {
     pub fn identity(&self) -> String {
         let (device, number) = self.identity;
         format!("{device:x}:{number:x}")
-    }
-
-    /// Records that the content of a file, or the target of a link, is shown to the model.
-    pub(crate) fn show_content(&self, cx: &ToolContext, path: &RelativePath) {
-        cx.record_contents(|| vec![self.root.join(path.as_str())]);
-    }
-
-    /// Records that the names of files and folders are shown to the model.
-    pub(crate) fn show_names<P: AsRef<str>>(
-        &self,
-        cx: &ToolContext,
-        paths: impl IntoIterator<Item = P>,
-    ) {
-        cx.record_names(|| {
-            paths
-                .into_iter()
-                .map(|path| self.root.join(path.as_ref()))
-                .collect()
-        });
-    }
-
-    /// Notes that an entry is about to be changed; see [`ToolContext::note_write`].
-    pub(crate) fn note_write(&self, cx: &ToolContext, path: &RelativePath) -> Result<(), FsError> {
-        cx.note_write(&self.root.join(path.as_str()))
-            .map_err(FsError::change("write", path))
-    }
-
-    /// Notes that a folder is about to be moved; see [`ToolContext::note_move`].
-    pub(crate) fn note_move(
-        &self,
-        cx: &ToolContext,
-        from: &RelativePath,
-        to: &RelativePath,
-    ) -> Result<(), FsError> {
-        let [old, new] = [from, to].map(|path| self.root.join(path.as_str()));
-        cx.note_move(&old, &new)
-            .map_err(FsError::change("move", from))
     }
 
     /// Returns the hidden paths with the device and inode numbers of those that exist now.

@@ -1,13 +1,12 @@
 //! The methods of [`Workspace`] that give tools of other crates the same confined access.
 
 use std::fs::File;
-use std::io::ErrorKind;
 
 use tools::protocol::InvalidTarget;
 use tools::{Access, ToolContext, ToolError};
 
-use crate::draft::Draft;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::kind::Kind;
 use crate::list::entries;
 use crate::listing::DirEntry;
@@ -61,11 +60,11 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Read])?;
-        let found = Slot::find_existing(cx, self, &path)?;
+        let (files, path) = self.granted(cx, path, &[Access::Read])?;
+        let found = Slot::find_existing(files, &path)?;
         let file = found.open_file()?.into_std();
-        let _shown = Shown::new(cx, self, &found.path, file.metadata().ok());
-        self.show_content(cx, &found.path);
+        let _shown = Shown::new(files, &found.path, file.metadata().ok());
+        files.show_content(&found.path);
         Ok(file)
     }
 
@@ -78,28 +77,15 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is larger, cannot be read, lies below a file, or
     ///   leads out of the workspace.
     pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
-        let Some(found) = self.find(cx, path)? else {
+        let (files, path) = self.granted(cx, path, &[Access::Read])?;
+        let Some(found) = Slot::find_if_exists(files, &path)? else {
             return Ok(None);
         };
-        let limit = whole_file::MAX_COMPARED;
         let file = found.open_file()?.into_std();
-        let _shown = Shown::new(cx, self, &found.path, file.metadata().ok());
-        let content = whole_file::contents(file, &found.path, limit)?;
-        self.show_content(cx, &found.path);
+        let _shown = Shown::new(files, &found.path, file.metadata().ok());
+        let content = whole_file::contents(file, &found.path, whole_file::MAX_COMPARED)?;
+        files.show_content(&found.path);
         Ok(Some(content))
-    }
-
-    /// Returns true if there is a file, a directory or another entry. Links are followed: one that leads to a missing entry counts
-    /// as missing. So does a hidden path.
-    ///
-    /// The grant must cover reading it.
-    ///
-    /// # Errors
-    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
-    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` lies below a file, or in a directory that cannot be opened, or leads out
-    ///   of the workspace.
-    pub fn exists(&self, cx: &ToolContext, path: &str) -> Result<bool, ToolError> {
-        Ok(self.find(cx, path)?.is_some())
     }
 
     /// Writes a whole file atomically: readers see the old content or the new content. Creates missing parent directories.
@@ -154,47 +140,12 @@ impl Workspace {
         path: &str,
         content: impl AsRef<[u8]>,
     ) -> Result<(), ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Write])?;
+        let (files, path) = self.granted(cx, path, &[Access::Write])?;
         let unchanged = || Restyled {
             bytes: content.as_ref().to_vec(),
             note: String::new(),
         };
-        write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(unchanged()))?;
-        Ok(())
-    }
-
-    /// Appends to a file of at most 64 MiB atomically: readers see the old content or the whole new one. No other change that is made
-    /// through this workspace meanwhile is lost. Creates the file and its missing parent directories.
-    ///
-    /// The grant must cover writing the file.
-    ///
-    /// ```
-    /// use tools::{ToolContext, ToolError, tool};
-    /// use tools_fs::Workspace;
-    ///
-    /// /// Adds a note to the list.
-    /// #[tool(name = "note.add", writes = "fs:notes.md", needs = Workspace)]
-    /// fn add(
-    ///     cx: &ToolContext,
-    ///     /// The note, one line.
-    ///     text: String,
-    /// ) -> Result<String, ToolError> {
-    ///     cx.need::<Workspace>()?.append_file(cx, "notes.md", format!("- {text}\n"))?;
-    ///     Ok("added".to_owned())
-    /// }
-    /// # assert_eq!(ADD_TOOL.name, "note.add");
-    /// ```
-    ///
-    /// # Errors
-    /// Returns the errors of [`write_file`](Self::write_file), and [`ExecutionFailed`](tools::ErrorCode) if the file is larger.
-    pub fn append_file(
-        &self,
-        cx: &ToolContext,
-        path: &str,
-        content: impl AsRef<[u8]>,
-    ) -> Result<(), ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Write])?;
-        append_atomically(cx, self, &path, content.as_ref())?;
+        write_atomically(files, &path, content.as_ref(), true, |_| Ok(unchanged()))?;
         Ok(())
     }
 
@@ -204,8 +155,8 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if the path exists and is not a directory, cannot be created, or leads out of the workspace.
     pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Write])?;
-        create(cx, self, &path)?;
+        let (files, path) = self.granted(cx, path, &[Access::Write])?;
+        create(files, &path)?;
         Ok(())
     }
 
@@ -215,8 +166,8 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a directory, has more than 100,000 entries, or leads out of the workspace.
     pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Read])?;
-        Ok(entries(cx, self, &path)?)
+        let (files, path) = self.granted(cx, path, &[Access::Read])?;
+        Ok(entries(files, &path)?)
     }
 
     /// Moves a file, a link, or a directory with its contents. Never overwrites.
@@ -228,11 +179,9 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `from` does not exist, `to` exists, or either leads out of the workspace.
     pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
-        let (from, to) = (
-            self.granted_path(cx, from, FROM)?,
-            self.granted_path(cx, to, TO)?,
-        );
-        move_entry(cx, self, &from, &to, false)?;
+        let (files, from) = self.granted(cx, from, FROM)?;
+        let (_, to) = self.granted(cx, to, TO)?;
+        move_entry(files, &from, &to, false)?;
         Ok(())
     }
 
@@ -242,8 +191,8 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` does not exist, is a directory with entries, or leads out of the workspace.
     pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Destroy])?;
-        remove_entry(cx, self, &path, false)?;
+        let (files, path) = self.granted(cx, path, &[Access::Destroy])?;
+        remove_entry(files, &path, false)?;
         Ok(())
     }
 
@@ -253,113 +202,48 @@ impl Workspace {
     /// # Errors
     /// Returns the errors of [`remove`](Self::remove). The message gives the number of entries removed before the failure.
     pub fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Destroy])?;
-        remove_entry(cx, self, &path, true)?;
+        let (files, path) = self.granted(cx, path, &[Access::Destroy])?;
+        remove_entry(files, &path, true)?;
         Ok(())
     }
 
-    /// Finds an entry to read. Returns `None` if there is none, or if it is hidden.
-    fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<Slot>, ToolError> {
-        let path = self.granted_path(cx, path, &[Access::Read])?;
-        Ok(Slot::find_if_exists(cx, self, &path)?)
-    }
-
     /// Normalises a path and checks that the grant covers it.
-    fn granted_path(
-        &self,
-        cx: &ToolContext,
+    fn granted<'a>(
+        &'a self,
+        cx: &'a ToolContext,
         path: &str,
         accesses: &[Access],
-    ) -> Result<RelativePath, ToolError> {
+    ) -> Result<(Files<'a>, RelativePath), ToolError> {
+        let files = Files::new(cx, self);
         let path: RelativePath = path
             .to_owned()
             .try_into()
             .map_err(|error: InvalidTarget| ToolError::execution_failed(error.to_string()))?;
         for access in accesses {
-            cx.require(*access, "fs", path.as_str())?;
+            files.require(*access, &path)?;
         }
         if accesses.contains(&Access::Write) {
             repository::check_unasked(self, &path)?;
         } else if accesses.contains(&Access::Destroy) {
-            removal_question::check_unasked(cx, self, &path)?;
+            removal_question::check_unasked(files, &path)?;
         }
-        Ok(path)
+        Ok((files, path))
     }
-}
-
-/// The maximum number of attempts if others change the file meanwhile.
-const ATTEMPTS: usize = 100;
-
-/// Appends to a file atomically. Creates it and its missing parent directories.
-fn append_atomically(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    path: &RelativePath,
-    content: &[u8],
-) -> Result<(), FsError> {
-    let mut created = Vec::new();
-    let appended = append(cx, workspace, path, content, &mut created);
-    appended.map_err(|error| error.with_created_dirs(&created))
-}
-
-fn append(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    path: &RelativePath,
-    content: &[u8],
-    created: &mut Vec<RelativePath>,
-) -> Result<(), FsError> {
-    for _ in 0..ATTEMPTS {
-        match try_append(cx, workspace, path, content, created) {
-            Ok(true) => return Ok(()),
-            Ok(false) => {}
-            // Others removed the file after it was found.
-            Err(FsError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(FsError::Changed { path: path.clone() })
-}
-
-/// Returns false and changes nothing if others changed the file meanwhile.
-fn try_append(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    path: &RelativePath,
-    content: &[u8],
-    created: &mut Vec<RelativePath>,
-) -> Result<bool, FsError> {
-    let options = FindOptions::following(&[Access::Write], IfMissing::CreateDirs);
-    let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
-    let before = if slot.is_file()? {
-        Some(whole_file::read(&slot)?)
-    } else {
-        None
-    };
-    let after = [before.as_deref().unwrap_or_default(), content].concat();
-    let draft = Draft::new(workspace, &slot, &after)?;
-    let _changing = workspace.lock_changes();
-    cx.check_cancelled()?;
-    // Others may have appended before the lock. The draft of a new file never replaces one.
-    let is_current =
-        before.is_none_or(|before| whole_file::read(&slot).is_ok_and(|now| now == before));
-    Ok(is_current && draft.commit()?)
 }
 
 /// Creates a directory and its missing parents.
-fn create(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
+fn create(files: Files<'_>, path: &RelativePath) -> Result<(), FsError> {
     let mut created = Vec::new();
-    try_create(cx, workspace, path, &mut created).map_err(|error| error.with_created_dirs(&created))
+    try_create(files, path, &mut created).map_err(|error| error.with_created_dirs(&created))
 }
 
 fn try_create(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     created: &mut Vec<RelativePath>,
 ) -> Result<(), FsError> {
     let options = FindOptions::following(&[Access::Write], IfMissing::CreateDirs);
-    let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
+    let slot = Slot::find_or_create(files, path, options, created)?;
     match slot.kind {
         Some(Kind::Directory) => Ok(()),
         Some(kind) => Err(FsError::Taken {
@@ -368,8 +252,8 @@ fn try_create(
             advice: "choose another path for the directory",
         }),
         None => {
-            cx.check_cancelled()?;
-            create_dir(cx, &slot.parent, &slot.name, &slot.path, created).map(drop)
+            files.cx.check_cancelled()?;
+            create_dir(files.cx, &slot.parent, &slot.name, &slot.path, created).map(drop)
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::counted::counted;
 use crate::diff::note;
 use crate::draft::Draft;
 use crate::error::FsError;
+use crate::files::Files;
 use crate::new_script;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
@@ -44,8 +45,7 @@ pub(crate) fn write(
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     Ok(write_atomically(
-        cx,
-        &workspace,
+        Files::new(cx, &workspace),
         &path,
         content.as_bytes(),
         parents,
@@ -55,29 +55,19 @@ pub(crate) fn write(
 
 /// Writes a file atomically and returns a description of the change. `replacing` gives the content if a file is replaced.
 pub(crate) fn write_atomically(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     content: &[u8],
     parents: bool,
     replacing: impl Fn(&Slot) -> Result<Restyled, FsError>,
 ) -> Result<String, FsError> {
     let mut created = Vec::new();
-    try_write(
-        cx,
-        workspace,
-        path,
-        content,
-        parents,
-        replacing,
-        &mut created,
-    )
-    .map_err(|error| error.with_created_dirs(&created))
+    try_write(files, path, content, parents, replacing, &mut created)
+        .map_err(|error| error.with_created_dirs(&created))
 }
 
 fn try_write(
-    cx: &ToolContext,
-    workspace: &Workspace,
+    files: Files<'_>,
     path: &RelativePath,
     content: &[u8],
     parents: bool,
@@ -91,15 +81,17 @@ fn try_write(
     };
     let options = FindOptions::following(&[Access::Write], missing);
     for _ in 0..ATTEMPTS {
-        let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
-        new_script::check_link(workspace, path, &slot, || new_script::is_script(content))?;
+        let slot = Slot::find_or_create(files, path, options, created)?;
+        new_script::check_link(files.workspace, path, &slot, || {
+            new_script::is_script(content)
+        })?;
         let (done, written, kept) = if slot.is_file()? {
             let Restyled { bytes, note } = replacing(&slot)?;
             ("replaced", Cow::Owned(bytes), note)
         } else {
             ("created", Cow::Borrowed(content), String::new())
         };
-        let draft = match Draft::new(workspace, &slot, &written) {
+        let draft = match Draft::new(files.workspace, &slot, &written) {
             // Another process removed the directory.
             Err(FsError::Change { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 continue;
@@ -107,14 +99,14 @@ fn try_write(
             draft => draft?,
         };
         // From here on no other call of this workspace changes the path.
-        let _changing = workspace.lock_changes();
-        cx.check_cancelled()?;
+        let _changing = files.workspace.lock_changes();
+        files.cx.check_cancelled()?;
         if draft.commit()? {
             let size = counted(written.len(), "byte", "bytes");
             return Ok(format!(
                 "{done} `{}`, {size}{kept}{}",
                 slot.path,
-                note(cx, &slot.path)
+                note(files.cx, &slot.path)
             ));
         }
     }
@@ -383,8 +375,11 @@ mod tests {
         };
         std::thread::scope(|scope| {
             let changing = workspace.lock_changes();
-            let writing = scope
-                .spawn(|| write_atomically(&cx, &workspace, &path, b"ours", true, |_| Ok(ours())));
+            let writing = scope.spawn(|| {
+                write_atomically(Files::new(&cx, &workspace), &path, b"ours", true, |_| {
+                    Ok(ours())
+                })
+            });
             fixture.wait_for_draft("a");
             meanwhile();
             drop(changing);

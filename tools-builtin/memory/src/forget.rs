@@ -1,7 +1,7 @@
 //! `memory.forget`: removes a memory.
 
 use tools::{Preview, ToolContext, ToolError, tool, visible_line};
-use tools_store::rusqlite::params;
+use tools_store::rusqlite::{Transaction, params};
 
 use crate::memory::principal;
 use crate::row::{find, remove};
@@ -34,12 +34,7 @@ pub(crate) async fn forget(
     let memory = cx.need::<Memory>()?;
     let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
     let removed = memory.write(move |transaction| {
-        let entry = find(
-            transaction,
-            "id = ? AND principal = ? AND scope = ?",
-            params![id, principal, scope],
-        )?;
-        let entry = entry.ok_or(MemoryError::Unknown { scope, id })?;
+        let entry = find_own(transaction, id, principal, scope)?;
         remove(transaction, id)?;
         Ok(entry)
     });
@@ -53,15 +48,20 @@ pub(crate) async fn forget(
 async fn describe(cx: &ToolContext, id: i64, scope: String) -> Result<Preview, ToolError> {
     let memory = cx.need::<Memory>()?;
     let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
-    let found = memory.read(move |transaction| {
-        let entry = find(
-            transaction,
-            "id = ? AND principal = ? AND scope = ?",
-            params![id, principal, scope],
-        )?;
-        entry.ok_or(MemoryError::Unknown { scope, id })
-    });
+    let found = memory.read(move |transaction| find_own(transaction, id, principal, scope));
     Ok(Preview::summary(format!("forgets {}", line(&found.await?))))
+}
+
+/// Returns a memory of the principal and the scope.
+fn find_own(
+    transaction: &Transaction<'_>,
+    id: i64,
+    principal: String,
+    scope: String,
+) -> Result<MemoryEntry, MemoryError> {
+    let condition = "id = ? AND principal = ? AND scope = ?";
+    let entry = find(transaction, condition, params![id, principal, scope])?;
+    entry.ok_or(MemoryError::Unknown { scope, id })
 }
 
 fn line(entry: &MemoryEntry) -> String {

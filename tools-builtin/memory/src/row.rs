@@ -45,32 +45,12 @@ pub struct MemoryEntry {
     #[serde(default)]
     pub session: Option<String>,
     /// The time.
-    #[serde(default = "Timestamp::now", with = "rfc3339")]
+    #[serde(default = "Timestamp::now")]
     pub saved: Timestamp,
     /// False if the session had read text from the open world, and the user has not confirmed the memory since. Such a memory is in no
     /// digest.
     #[serde(default)]
     pub confirmed: bool,
-}
-
-mod rfc3339 {
-    use jiff::Timestamp;
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(
-        at: &Timestamp,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(at)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Timestamp, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(D::Error::custom)
-    }
 }
 
 impl MemoryEntry {
@@ -174,29 +154,18 @@ pub(crate) fn insert(
 }
 
 fn add(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<MemoryEntry, MemoryError> {
-    let MemoryEntry {
-        principal,
-        scope,
-        text,
-        tags,
-        author,
-        session,
-        saved,
-        confirmed,
-        ..
-    } = entry;
     transaction.execute(
         "INSERT INTO memory (principal, scope, text, tags, author, session, at_ms, is_confirmed)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         params![
-            principal,
-            scope,
-            text,
-            tags.join(" "),
-            author,
-            session,
-            saved.as_millisecond(),
-            confirmed
+            entry.principal,
+            entry.scope,
+            entry.text,
+            entry.tags.join(" "),
+            entry.author,
+            entry.session,
+            entry.saved.as_millisecond(),
+            entry.confirmed
         ],
     )?;
     Ok(MemoryEntry {
@@ -212,12 +181,7 @@ impl Room {
         transaction: &Transaction<'_>,
         entry: &MemoryEntry,
     ) -> Result<(), MemoryError> {
-        let MemoryEntry {
-            principal,
-            scope,
-            text,
-            ..
-        } = entry;
+        let (principal, scope) = (&entry.principal, &entry.scope);
         let count = match self.counts.entry((principal.clone(), scope.clone())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(
@@ -245,7 +209,7 @@ impl Room {
                     .query_row([principal], |row| row.get(0))?,
             ),
         };
-        if *total + text.len() > MAX_TOTAL_BYTES {
+        if *total + entry.text.len() > MAX_TOTAL_BYTES {
             let longest = find(
                 transaction,
                 "principal = ? ORDER BY octet_length(text) DESC, id",
@@ -256,7 +220,7 @@ impl Room {
             });
         }
         *count += 1;
-        *total += text.len();
+        *total += entry.text.len();
         Ok(())
     }
 }

@@ -15,17 +15,6 @@ pub struct Delivery<'a> {
     pub message: &'a OutgoingMessage,
 }
 
-impl<'a> Delivery<'a> {
-    /// Creates a delivery.
-    pub fn new(cx: &'a ToolContext, client: &'a HttpClient, message: &'a OutgoingMessage) -> Self {
-        Self {
-            cx,
-            client,
-            message,
-        }
-    }
-}
-
 /// A message that goes out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

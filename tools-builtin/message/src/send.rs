@@ -46,7 +46,13 @@ pub(crate) async fn send(
         &to,
     )?;
     let (channel, client) = channels.get(&message.channel)?;
-    channel.send(Delivery::new(cx, client, &message)).await?;
+    let message = &message;
+    let delivery = Delivery {
+        cx,
+        client,
+        message,
+    };
+    channel.send(delivery).await?;
     Ok(format!("sent to {}", message.channel))
 }
 

@@ -160,11 +160,15 @@ impl Speech {
             return Err(SpeechError::Blank);
         }
         let of_context = cx.service::<HttpClient>();
-        let mut utterance = Utterance::new(text, format, Self::MAX_BYTES);
-        utterance.voice = voice.or(self.voice.as_deref());
-        utterance.model = self.model.as_deref();
-        utterance.base_url = self.base_url.as_ref();
-        utterance.client = self.client.as_ref().or(of_context.as_deref());
+        let utterance = Utterance {
+            text,
+            voice: voice.or(self.voice.as_deref()),
+            format,
+            model: self.model.as_deref(),
+            base_url: self.base_url.as_ref(),
+            client: self.client.as_ref().or(of_context.as_deref()),
+            max_bytes: Self::MAX_BYTES,
+        };
         if self.base_url.is_some() {
             // The sounds and the errors of a service are text from outside; those of a program on this machine are not.
             cx.record_exposure();

@@ -6,10 +6,10 @@ use tools::image::MAX_IMAGE_BYTES;
 use tools_text::decode_document;
 use url::Url;
 
-use crate::feed::Feed;
+use crate::feed::{self, Feed};
+use crate::html::Stop;
 use crate::markdown::Notation;
 use crate::media::Media;
-use crate::stop::Stop;
 use crate::{html, json, xml};
 
 /// The note on a page that only leads on.
@@ -129,7 +129,7 @@ impl Document {
         whole: bool,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Self, DocumentError> {
-        let stop = Stop::new(is_over);
+        let stop = is_over;
         let Source {
             bytes,
             media_type,
@@ -153,11 +153,11 @@ impl Document {
         };
         Ok(match media {
             Media::Html => Self::from_page(html::convert(&text, url, notation, whole, stop)),
-            Media::Json => match Feed::from_json(&text) {
+            Media::Json => match feed::json::read(&text) {
                 Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), stop),
                 None => Self::from_text(json::pretty(&text)),
             },
-            Media::Xml => match Feed::from_xml(&text) {
+            Media::Xml => match feed::xml::read(&text) {
                 Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), stop),
                 None => Self::from_text(xml::pretty(&text)),
             },

@@ -1,7 +1,7 @@
 //! Feeds: RSS, Atom and JSON Feed.
 
-mod json;
-mod xml;
+pub(crate) mod json;
+pub(crate) mod xml;
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use tools::head;
 use url::Url;
 
 use crate::html;
+use crate::html::Stop;
 use crate::markdown::{Notation, destination, escape_lines, escape_text};
-use crate::stop::Stop;
 
 /// The maximum length of an entry's summary in characters.
 const MAX_SUMMARY: usize = 500;
@@ -49,16 +49,6 @@ struct Entry {
 }
 
 impl Feed {
-    /// Reads an XML document. Returns `None` if it is no feed.
-    pub(crate) fn from_xml(text: &str) -> Option<Self> {
-        xml::read(text)
-    }
-
-    /// Reads a JSON document. Returns `None` if it is no feed.
-    pub(crate) fn from_json(text: &str) -> Option<Self> {
-        json::read(text)
-    }
-
     /// Returns the title as text.
     pub(crate) fn title(&self, url: &Url) -> Option<String> {
         Some(plain(&self.title, url, MAX_TITLE)).filter(|title| !title.is_empty())
@@ -90,7 +80,7 @@ impl Feed {
         let mut written = 0;
         for entry in &self.entries {
             let block = entry.write(url, notation);
-            if text.len() + block.len() + 2 > limit || stop.is_over() {
+            if text.len() + block.len() + 2 > limit || stop() {
                 break;
             }
             text.push_str("\n\n");
@@ -170,7 +160,7 @@ fn plain(html: &str, url: &Url, limit: usize) -> String {
     let html = head(html, MAX_SOURCE);
     // Most texts have no markup.
     let text = if html.contains(['<', '&', '\u{AD}']) {
-        Cow::Owned(html::convert(html, url, Notation::Plain, true, Stop::new(&|| false)).text)
+        Cow::Owned(html::convert(html, url, Notation::Plain, true, &|| false).text)
     } else {
         Cow::Borrowed(html)
     };

@@ -16,7 +16,6 @@ use url::Url;
 
 pub(crate) use self::refresh::Base;
 use crate::markdown::Notation;
-use crate::stop::Stop;
 pub(crate) use attributes::Attributes;
 pub(crate) use element::Element;
 use page::Builder;
@@ -34,6 +33,9 @@ const MIN_LIMIT: usize = 64 * 1024;
 
 /// How often a page is read again, because a part that was left out contains its content. Such parts may be nested.
 const MAX_PASSES: usize = 4;
+
+/// Returns true if a conversion has to end early, such as after a time or when its call was cancelled.
+pub(crate) type Stop<'a> = &'a dyn Fn() -> bool;
 
 /// A converted page.
 #[derive(Debug)]

@@ -10,7 +10,6 @@ mod json;
 mod markdown;
 mod media;
 pub mod search;
-mod stop;
 mod xml;
 
 use tools::{Catalog, RegisterError};

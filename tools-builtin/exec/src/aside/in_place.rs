@@ -14,8 +14,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 use tools_store::private;
 
+use super::SetAside;
 use super::carry::Spot;
-use super::{SetAside, entries};
+use crate::disk::entries;
 
 /// The folder below the root.
 const FOLDER: &str = "set-aside-by-toolcrib";

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use tools::{ProtectedFate, ProtectedFile, visible_line};
 
 use super::carry::Spot;
-use super::{Aside, Origin, Record, SHOWN, SetAside, entries, in_place};
-use crate::disk;
+use super::{Aside, Origin, Record, SHOWN, SetAside, in_place};
+use crate::disk::{self, entries};
 use crate::protected::{Look, Protected, Unlocked};
-use crate::report::shown;
 
 /// The most bytes that a run copies to another file system. It leaves as many as it takes, because the state of sessions lies there.
 const MAX_COPIED: u64 = 256 << 20;
@@ -60,7 +59,7 @@ impl Aside {
     /// Moves what a program planted, and puts back what it changed or removed. `only` are the paths that count, or none for all.
     pub(crate) fn set_aside(
         &self,
-        look: &Look<'_>,
+        look: &Look,
         before: &Protected,
         now: &Protected,
         only: &[PathBuf],
@@ -76,7 +75,7 @@ impl Aside {
             .collect();
         // What lies behind a new link is not what was there.
         let is_gone =
-            |path: &&Path| !Spot::open(look.root, path, false).is_ok_and(|spot| spot.exists());
+            |path: &&Path| !Spot::open(&look.root, path, false).is_ok_and(|spot| spot.exists());
         let removed: Vec<&Path> = before.guarded().filter(is_gone).filter(counts).collect();
         // Later programs have no other name of what is in a repository, whatever they may write.
         for repository in now.repositories_since(before) {
@@ -109,17 +108,17 @@ impl Aside {
                 .get(&path)
                 .and_then(|found| found.former.as_ref());
             let restored = former.map(|former| {
-                Spot::open(look.root, &path, true).and_then(|spot| spot.restore(former))
+                Spot::open(&look.root, &path, true).and_then(|spot| spot.restore(former))
             });
             let fate = match restored {
                 Some(Ok(())) if is_removed => ProtectedFate::Restored,
                 Some(Ok(())) => continue,
                 Some(Err(_)) | None => ProtectedFate::Lost,
             };
-            let note = look.judge.note(&look.relative(&path));
+            let note = look.note(&path);
             outcome
                 .former
-                .push(ProtectedFile::new(shown(&path, look.root), note, fate));
+                .push(ProtectedFile::new(look.show(&path), note, fate));
             if let Some(Err(_)) = restored {
                 outcome.unfinished.push(path);
             }
@@ -129,7 +128,7 @@ impl Aside {
 
     fn move_all(
         &self,
-        look: &Look<'_>,
+        look: &Look,
         before: &Protected,
         planted: &[&Path],
         origin: &Origin,
@@ -137,7 +136,7 @@ impl Aside {
         if planted.is_empty() {
             return Vec::new();
         }
-        let folder = self.new_folder(look.root);
+        let folder = self.new_folder(&look.root);
         let folder = folder.and_then(|folder| {
             let written = Record::new(look, before, planted, origin).write(&folder);
             // Without room, the folder would remain with a part of the record.
@@ -159,13 +158,13 @@ impl Aside {
                 .as_ref()
                 .map(|folder| folder.join(number.to_string()));
             separate_all(look, planted[number]);
-            places[number] = take(look.root, planted[number], place, &mut room).ok();
+            places[number] = take(&look.root, planted[number], place, &mut room).ok();
         }
-        in_place::tidy(look.root);
+        in_place::tidy(&look.root);
         let file = |(path, place): (&&Path, Option<PathBuf>)| {
-            let note = look.judge.note(&look.relative(path));
+            let note = look.note(path);
             SetAside::new(
-                look.root,
+                &look.root,
                 path,
                 note,
                 place,
@@ -177,7 +176,7 @@ impl Aside {
 }
 
 /// Gives files content of their own, which their other names do not have.
-pub(crate) fn separate_linked<'a>(look: &Look<'_>, paths: impl Iterator<Item = &'a Path>) {
+pub(crate) fn separate_linked<'a>(look: &Look, paths: impl Iterator<Item = &'a Path>) {
     for path in paths {
         // One of which this fails is not harmless.
         let _ = separate(look, path);
@@ -185,7 +184,7 @@ pub(crate) fn separate_linked<'a>(look: &Look<'_>, paths: impl Iterator<Item = &
 }
 
 /// Gives all files of a folder content of their own, which their other names do not have.
-fn separate_all(look: &Look<'_>, path: &Path) {
+fn separate_all(look: &Look, path: &Path) {
     let mut waiting = vec![path.to_owned()];
     while let Some(path) = waiting.pop() {
         match fs::symlink_metadata(&path) {
@@ -200,16 +199,16 @@ fn separate_all(look: &Look<'_>, path: &Path) {
 }
 
 /// Gives a file content of its own, which its other names do not have.
-fn separate(look: &Look<'_>, path: &Path) -> io::Result<()> {
+fn separate(look: &Look, path: &Path) -> io::Result<()> {
     // Two names of one file may be among them.
     if fs::symlink_metadata(path)?.nlink() == 1 {
         return Ok(());
     }
-    let file = Spot::open(look.root, path, false)?;
+    let file = Spot::open(&look.root, path, false)?;
     let _unlocked = file.folder.try_clone().ok().and_then(Unlocked::open);
     let copy = Spot {
         folder: file.folder.try_clone()?,
-        name: in_place::name_for(path.strip_prefix(look.root).unwrap_or(path)),
+        name: in_place::name_for(path.strip_prefix(&look.root).unwrap_or(path)),
     };
     file.copy(&copy, &mut MAX_COPIED.clone())?;
     let renamed = copy.rename(&file, true);

@@ -14,7 +14,8 @@ use tools::ProtectedFile;
 use tools::policy::{SensitivePath, SensitivePaths};
 use tools_store::private;
 
-use super::{Aside, Origin, Outcome, entries};
+use super::{Aside, Origin, Outcome};
+use crate::disk::entries;
 use crate::protected::{Bytes, Found, Judge, Look, Protected, Tree};
 
 /// The folder of the records.
@@ -58,7 +59,7 @@ impl RunningRecord {
     /// Writes the record.
     pub(crate) fn create(
         aside: &Aside,
-        look: &Look<'_>,
+        look: &Look,
         before: &Protected,
         origin: &Origin,
     ) -> io::Result<Self> {
@@ -71,8 +72,8 @@ impl RunningRecord {
         let found = before.found.iter();
         let found = found.map(|(path, found)| (bytes(path), found.clone()));
         let record = Before {
-            root: Bytes::from_path(look.root),
-            trees: look.trees.to_vec(),
+            root: Bytes::from_path(&look.root),
+            trees: look.trees.clone(),
             is_kept: look.is_kept,
             skipped: look.skipped.iter().map(bytes).collect(),
             origin: origin.clone(),
@@ -296,31 +297,27 @@ impl Aside {
                 is_tree: tree.is_tree,
             })
         });
-        let trees: Vec<_> = trees.collect();
         let only: Vec<PathBuf> = before.only.iter().filter_map(there).collect();
-        let judge = Judge::strict(SensitivePaths::default().with_paths(before.paths.clone()));
         let found = before.found.iter();
         let found = found.filter_map(|(path, found)| Some((there(path)?, found.clone())));
         let found: BTreeMap<PathBuf, Found> = found.collect();
         let kept_out = |path: &Bytes| there(path).unwrap_or_else(|| path.as_path().to_owned());
-        let mut skipped: Vec<_> = before.skipped.iter().map(kept_out).collect();
         let mut look = Look {
-            judge: &judge,
-            root,
-            trees: &trees,
+            judge: Judge::strict(SensitivePaths::default().with_paths(before.paths.clone())),
+            root: root.to_owned(),
+            trees: trees.collect(),
             is_kept: false,
-            skipped: &[],
+            skipped: before.skipped.iter().map(kept_out).collect(),
             may_redirect: false,
-            keeps_content: false,
         };
         if before.is_kept {
             // The walls kept programs from the content of these folders.
             let kept = found.iter().filter(|(path, found)| {
-                found.is_kept_folder() && judge.matters(&look.relative(path))
+                found.is_kept_folder() && look.judge.matters(&look.relative(path))
             });
-            skipped.extend(kept.map(|(path, _)| path.clone()));
+            let kept: Vec<_> = kept.map(|(path, _)| path.clone()).collect();
+            look.skipped.extend(kept);
         }
-        look.skipped = &skipped;
         let former = Protected::from_found(found);
         let now = look.find().ok()?;
         Some(self.set_aside(&look, &former, &now, &only, &before.origin))

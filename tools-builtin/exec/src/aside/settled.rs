@@ -10,7 +10,7 @@ use super::in_place::is_in_place;
 use super::question::{Group, question};
 use super::{Aside, Origin, Outcome, SetAside};
 use crate::protected::{Look, Protected};
-use crate::report::{shortened, shown};
+use crate::report::shortened;
 use crate::teller::Teller;
 
 /// The result of the look after a program. A drop tells the person, unless that was done.
@@ -28,7 +28,7 @@ impl Settled {
     /// Moves aside what a program planted. Without a folder for that, nothing is moved. Blocks.
     pub(crate) fn new(
         aside: Option<&Aside>,
-        look: &Look<'_>,
+        look: &Look,
         before: &Protected,
         now: &mut Protected,
         origin: &Origin,
@@ -38,7 +38,7 @@ impl Settled {
             .map(|aside| aside.set_aside(look, before, now, &[], origin))
             .unwrap_or_default();
         let group = |file: &SetAside| {
-            let below = file.origin.strip_prefix(look.root).ok()?;
+            let below = file.origin.strip_prefix(&look.root).ok()?;
             let first = below
                 .iter()
                 .next()
@@ -54,12 +54,7 @@ impl Settled {
             .changed_since(before)
             .into_iter()
             .filter(|path| !counts(path));
-        let changed = changed.map(|path| {
-            (
-                shown(path, look.root),
-                look.judge.note(&look.relative(path)),
-            )
-        });
+        let changed = changed.map(|path| (look.show(path), look.note(path)));
         // Those that were removed and put back are told as such.
         let is_told = |path: &String| outcome.former.iter().any(|file| file.path == *path);
         let changed = changed.filter(|(path, _)| !is_told(path)).collect();

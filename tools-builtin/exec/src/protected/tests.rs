@@ -7,23 +7,21 @@ fn a_workspace_with_too_many_entries_or_too_deep_ones_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("AGENTS.md"), "").unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
-    let judge = Judge::strict(SensitivePaths::default());
-    let trees = [Tree {
+    let tree = Tree {
         path: ".".to_owned(),
         is_tree: true,
-    }];
-    let look = Look {
-        judge: &judge,
-        root: folder.path(),
-        trees: &trees,
-        is_kept: false,
-        skipped: &[],
-        may_redirect: false,
-        keeps_content: false,
     };
-    assert_eq!(look.find_among(3).unwrap().found.len(), 1);
+    let look = Look {
+        judge: Judge::strict(SensitivePaths::default()),
+        root: folder.path().to_owned(),
+        trees: vec![tree],
+        is_kept: false,
+        skipped: Vec::new(),
+        may_redirect: false,
+    };
+    assert_eq!(look.find_among(3, None).unwrap().found.len(), 1);
     assert!(
-        look.find_among(2)
+        look.find_among(2, None)
             .unwrap_err()
             .to_string()
             .contains("narrow the grant")

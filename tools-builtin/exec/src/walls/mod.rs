@@ -5,7 +5,7 @@
 //! without them, the host's binary runs once more: it restricts itself by Landlock, seccomp and resource limits, and then becomes the
 //! program. See [`enter`](crate::enter).
 
-#[cfg(any(feature = "tools", target_os = "linux"))]
+#[cfg(target_os = "linux")]
 pub(crate) mod beside;
 mod confined;
 mod error;
@@ -45,15 +45,9 @@ pub(crate) use confined::HOST_NAME;
 pub(crate) use inside::confine_and_run;
 
 /// Returns true if every program may read the path, because it belongs to the system.
-#[cfg(all(feature = "tools", target_os = "linux"))]
+#[cfg(feature = "tools")]
 pub(crate) fn shows_to_all(path: &std::path::Path) -> bool {
     paths::lies_in(path, &system::readable())
-}
-
-/// Returns true, because there are no walls.
-#[cfg(all(feature = "tools", not(target_os = "linux")))]
-pub(crate) fn shows_to_all(_: &std::path::Path) -> bool {
-    true
 }
 
 /// The files, the network and the resources that one program may use.

@@ -1,6 +1,7 @@
 //! Looks after the programs of several sessions.
 
 use std::fs;
+use std::path::PathBuf;
 use std::thread::sleep;
 
 use host::placed::CLOCK_LAG;
@@ -64,20 +65,20 @@ impl Desk {
     fn start_in(&self, root: &str, tree: Tree) -> Watch {
         let root = self.path(root);
         self.aside.recover_ended(&root);
-        let place = Place {
+        let look = Look {
             judge: Judge::strict(SensitivePaths::default()),
             root,
             trees: vec![tree],
             is_kept: false,
             skipped: Vec::new(),
             may_redirect: false,
+        };
+        let mut before = look.find_with_content().unwrap();
+        self.aside.inherit(&look.root, &mut before);
+        let watch = Watch {
+            look,
             aside: Some(self.aside.clone()),
             teller: None,
-        };
-        let mut before = place.look(true).find().unwrap();
-        self.aside.inherit(&place.root, &mut before);
-        let watch = Watch {
-            place,
             before,
             origin: Origin::default(),
             state: Mutex::new(State::Before(None)),

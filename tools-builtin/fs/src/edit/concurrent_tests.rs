@@ -6,6 +6,7 @@ use std::time::Duration;
 use tools::{ErrorCode, Host};
 
 use super::*;
+use crate::files::Files;
 use crate::fixture::Fixture;
 
 fn once<'a>(old: &'a str, new: &'a str) -> Change<'a> {
@@ -38,7 +39,7 @@ fn writers_at_the_same_time_lose_no_update() {
                 format!("w{writer}={edit};"),
                 format!("w{writer}={};", edit + 1),
             );
-            apply_edit(&Host::new(), &shared, &path, once(&old, &new)).unwrap();
+            apply_edit(Files::new(&Host::new(), &shared), &path, once(&old, &new)).unwrap();
         }
     };
     std::thread::scope(|scope| {
@@ -62,8 +63,7 @@ fn edited_while(
         let changing = workspace.lock_changes();
         let editing = scope.spawn(|| {
             apply_edit(
-                &cx,
-                &workspace,
+                Files::new(&cx, &workspace),
                 &"a".to_owned().try_into().unwrap(),
                 once(old, "new"),
             )
@@ -126,8 +126,7 @@ fn other_calls_do_not_wait_for_the_search_for_the_nearest_place() {
         let path = "a".to_owned().try_into().unwrap();
         sender
             .send(apply_edit(
-                &Host::new(),
-                &editing,
+                Files::new(&Host::new(), &editing),
                 &path,
                 once("tixt", "new"),
             ))

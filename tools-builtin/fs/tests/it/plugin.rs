@@ -223,18 +223,10 @@ fn a_missing_file_is_told_from_one_that_cannot_be_read() {
     symlink("nowhere", notes.path("notes/dangling")).unwrap();
     for path in ["notes/free", "notes/no/such/file", "notes/dangling"] {
         assert_eq!(workspace.read_file(cx, path), Ok(None), "{path}");
-        assert_eq!(workspace.exists(cx, path), Ok(false), "{path}");
     }
     assert_eq!(
         workspace.read_file(cx, "notes/inside/b"),
         Ok(Some(SECRET.into()))
-    );
-    assert_eq!(
-        (
-            workspace.exists(cx, "notes/a"),
-            workspace.exists(cx, "notes/sub")
-        ),
-        (Ok(true), Ok(true))
     );
     fs::File::create(notes.path("notes/large"))
         .unwrap()
@@ -257,99 +249,9 @@ fn a_hidden_file_is_a_missing_one() {
         .unwrap()
         .with_hidden([notes.path("notes/a")])
         .unwrap();
-    assert_eq!(
-        (
-            workspace.read_file(cx, "notes/a"),
-            workspace.exists(cx, "notes/a")
-        ),
-        (Ok(None), Ok(false))
-    );
-    assert!(workspace.append_file(cx, "notes/a", "x").is_err());
+    assert_eq!(workspace.read_file(cx, "notes/a"), Ok(None));
+    assert!(workspace.write_file(cx, "notes/a", "x").is_err());
     assert_eq!(notes.state(), before);
-}
-
-#[test]
-fn a_file_is_appended_to_and_created() {
-    let notes = Notes::new(&["fs:write:notes/**"]);
-    let Notes { workspace, cx, .. } = &notes;
-    let read = |path| fs::read(notes.path(path)).unwrap();
-    for path in ["notes/new/deep/log", "notes/inside/log"] {
-        workspace.append_file(cx, path, "one\n").unwrap();
-        workspace.append_file(cx, path, b"caf\xE9\n").unwrap();
-        assert_eq!(read(path), b"one\ncaf\xE9\n");
-    }
-    fs::set_permissions(notes.path("notes/a"), fs::Permissions::from_mode(0o640)).unwrap();
-    fs::hard_link(notes.path("notes/a"), notes.path("notes/other")).unwrap();
-    workspace.append_file(cx, "notes/a", "").unwrap();
-    workspace.append_file(cx, "notes/a", "+").unwrap();
-    assert_eq!(
-        (read("notes/a"), read("notes/other")),
-        (b"canary+".into(), b"canary".into())
-    );
-    assert_eq!(
-        fs::metadata(notes.path("notes/a"))
-            .unwrap()
-            .permissions()
-            .mode()
-            & 0o777,
-        0o640
-    );
-    fs::set_permissions(notes.path("notes/a"), fs::Permissions::from_mode(0o440)).unwrap();
-    assert!(
-        workspace.append_file(cx, "notes/a", "x").is_err(),
-        "a read-only file is not changed"
-    );
-    assert!(
-        workspace.append_file(cx, "notes/sub", "x").is_err(),
-        "it is a directory"
-    );
-}
-
-#[test]
-fn no_append_is_lost_and_no_reader_sees_a_part_of_one() {
-    let notes = Notes::new(&["fs:*:notes/**"]);
-    let Notes { workspace, cx, .. } = &notes;
-    let other = Workspace::open(notes.path(".")).unwrap();
-    let lines = |text: Vec<u8>| {
-        String::from_utf8(text)
-            .unwrap()
-            .lines()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    std::thread::scope(|scope| {
-        let writers = [0, 1, 2, 3].map(|number| {
-            let line = format!("line {number}\n");
-            scope.spawn(move || {
-                (0..25).for_each(|_| workspace.append_file(cx, "notes/log", &line).unwrap())
-            })
-        });
-        while !writers.iter().all(|writer| writer.is_finished()) {
-            let seen = lines(
-                other
-                    .read_file(cx, "notes/log")
-                    .unwrap()
-                    .unwrap_or_default(),
-            );
-            assert!(seen.iter().all(|line| line.len() == 6), "{seen:?}");
-        }
-    });
-    assert_eq!(lines(fs::read(notes.path("notes/log")).unwrap()).len(), 100);
-}
-
-#[test]
-fn a_file_that_others_remove_meanwhile_is_appended_to() {
-    let notes = Notes::new(&["fs:*:notes/**"]);
-    let Notes { workspace, cx, .. } = &notes;
-    let log = notes.path("notes/log");
-    std::thread::scope(|scope| {
-        let writer = scope
-            .spawn(|| (0..300).try_for_each(|_| workspace.append_file(cx, "notes/log", "line\n")));
-        while !writer.is_finished() {
-            let _ = fs::remove_file(&log);
-        }
-        writer.join().unwrap().unwrap();
-    });
 }
 
 #[test]
@@ -376,9 +278,7 @@ fn nothing_else_is_touched_than_what_is_granted() {
     ] {
         for (call, outcome) in [
             ("write_file", notes.write(path, "x")),
-            ("append_file", workspace.append_file(cx, path, "x")),
             ("read_file", workspace.read_file(cx, path).map(drop)),
-            ("exists", workspace.exists(cx, path).map(drop)),
             ("create_dir", workspace.create_dir(cx, path)),
             ("open_file", workspace.open_file(cx, path).map(drop)),
             ("entries", workspace.entries(cx, path).map(drop)),
@@ -400,11 +300,7 @@ fn nothing_else_is_touched_than_what_is_granted() {
         assert!(notes.write(path, "x").is_err(), "{path}");
         assert!(workspace.create_dir(cx, path).is_err(), "{path}");
         assert!(workspace.open_file(cx, path).is_err(), "{path}");
-        assert!(workspace.append_file(cx, path, "x").is_err(), "{path}");
-        assert!(
-            workspace.read_file(cx, path).is_err() && workspace.exists(cx, path).is_err(),
-            "{path}"
-        );
+        assert!(workspace.read_file(cx, path).is_err(), "{path}");
     }
     for path in [
         "private/file",
@@ -430,10 +326,8 @@ fn each_access_is_granted_by_itself() {
         assert_eq!(rename.unwrap_err().code(), ErrorCode::PermissionDenied);
         for (needed, outcome) in [
             ("write", notes.write("notes/new", "x")),
-            ("write", workspace.append_file(cx, "notes/sub/b", "x")),
             ("write", workspace.create_dir(cx, "notes/made/deep")),
             ("read", workspace.read_file(cx, "notes/a").map(drop)),
-            ("read", workspace.exists(cx, "notes/free").map(drop)),
             ("read", workspace.open_file(cx, "notes/a").map(drop)),
             ("read", workspace.entries(cx, "notes").map(drop)),
             ("destroy", workspace.remove(cx, "notes/a")),

@@ -108,7 +108,6 @@ fn plugin(
     let workspace = cx.need::<Workspace>()?;
     let done = match &*function {
         "write_file" => workspace.write_file(cx, &path, "a file inside"),
-        "append_file" => workspace.append_file(cx, &path, " a"),
         "create_dir" => workspace.create_dir(cx, &path),
         "rename" => workspace.rename(cx, &path, &to),
         "remove" => workspace.remove(cx, &path),
@@ -198,8 +197,6 @@ fn uses() -> Vec<(&'static str, Value)> {
         let made = format!("{made}/y/z");
         for (function, path) in [
             ("write_file", &file),
-            ("append_file", &file),
-            ("append_file", &flat),
             ("entries", &at.to_owned()),
             ("rename", &file),
             ("remove", &new),

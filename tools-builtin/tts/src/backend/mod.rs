@@ -74,17 +74,3 @@ impl NamedSubmission for SpeechBackend {
         &self.source
     }
 }
-
-impl<'a> Utterance<'a> {
-    pub(crate) fn new(text: &'a str, format: SoundFormat, max_bytes: usize) -> Self {
-        Self {
-            text,
-            voice: None,
-            format,
-            model: None,
-            base_url: None,
-            client: None,
-            max_bytes,
-        }
-    }
-}

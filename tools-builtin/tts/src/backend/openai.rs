@@ -1,7 +1,7 @@
 //! OpenAI's `/audio/speech`, which other services and local servers have too.
 
 use serde_json::{Value, json};
-use tools::{Services, ToolContext, source, visible_line};
+use tools::{ToolContext, source, visible_line};
 use tools_http::{Method, Request, ServiceKey};
 
 use super::{SpeechBackend, SpeechFuture, Utterance};
@@ -21,13 +21,9 @@ inventory::submit! {
         model: Some("gpt-4o-mini-tts"),
         is_proven: false,
         formats: &[SoundFormat::Wav, SoundFormat::Mp3, SoundFormat::Flac, SoundFormat::Opus],
-        missing,
+        missing: |_| None,
         speak,
     }
-}
-
-fn missing(_: &Services) -> Option<String> {
-    None
 }
 
 fn speak<'a>(cx: &'a ToolContext, utterance: &'a Utterance<'a>) -> SpeechFuture<'a> {

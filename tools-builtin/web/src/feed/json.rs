@@ -45,7 +45,7 @@ struct Item {
 }
 
 /// Reads a feed. Returns `None` for other JSON.
-pub(super) fn read(text: &str) -> Option<Feed> {
+pub(crate) fn read(text: &str) -> Option<Feed> {
     let feed: JsonFeed = serde_json::from_str(text).ok()?;
     if !feed.version.contains("://jsonfeed.org/version/") {
         return None;

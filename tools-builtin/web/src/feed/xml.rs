@@ -32,7 +32,7 @@ struct FeedReader {
 }
 
 /// Reads a feed. Returns `None` if the document's root is of another kind.
-pub(super) fn read(text: &str) -> Option<Feed> {
+pub(crate) fn read(text: &str) -> Option<Feed> {
     let mut xml = Reader::from_str(text);
     let config = xml.config_mut();
     // Feeds are often written by hand.

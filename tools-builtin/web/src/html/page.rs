@@ -18,10 +18,10 @@ use super::refresh::Base;
 use super::script::ScriptSigns;
 use super::tokens::Sink;
 use super::visibility::LeftOut;
+use crate::html::Stop;
 use crate::markdown::{
     Document, Inline, Notation, Table, destination, escape_text, in_code, without_break_marks,
 };
-use crate::stop::Stop;
 
 /// The maximum length of a title in bytes.
 const MAX_TITLE: usize = 300;
@@ -36,7 +36,6 @@ pub(crate) const LITTLE_TEXT: usize = 300;
 const TOKENS_PER_CHECK: u32 = 256;
 
 /// Writes a page while its tokens are read.
-#[derive(Debug)]
 pub(super) struct Builder<'a> {
     open: OpenElements,
     document: Document,
@@ -285,7 +284,7 @@ impl Sink for Builder<'_> {
             self.cut = Some(Cut::Length);
         }
         self.tokens = self.tokens.wrapping_add(1);
-        if self.tokens.is_multiple_of(TOKENS_PER_CHECK) && self.stop.is_over() {
+        if self.tokens.is_multiple_of(TOKENS_PER_CHECK) && (self.stop)() {
             self.cut = Some(Cut::Stopped);
         }
         self.cut.is_some()

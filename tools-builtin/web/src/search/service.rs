@@ -9,6 +9,9 @@ use super::{SafeSearch, SearchBackend, SearchError, SearchOption, SearchQuery, S
 /// The greatest size of an answer. Twenty results of any service are far smaller.
 const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 
+/// The number of results of a call that wants no other number.
+const DEFAULT_COUNT: usize = 5;
+
 /// The search that the user chose: a backend with its options. A host puts it into the services of a context.
 ///
 /// ```
@@ -33,7 +36,6 @@ pub struct WebSearch {
     base_url: Url,
     /// The URL and the method of all requests.
     probe: (Url, Method),
-    count: usize,
     language: Option<String>,
     safe_search: Option<SafeSearch>,
     client: Option<HttpClient>,
@@ -79,21 +81,9 @@ impl WebSearch {
             backend,
             base_url: url,
             probe,
-            count: 5,
             language: None,
             safe_search: None,
             client: None,
-        })
-    }
-
-    /// Sets the number of results of a call that wants no other number.
-    ///
-    /// # Errors
-    /// Returns [`SearchError::Count`] if the number is not from 1 to 20.
-    pub fn with_count(self, count: usize) -> Result<Self, SearchError> {
-        Ok(Self {
-            count: checked(count)?,
-            ..self
         })
     }
 
@@ -182,7 +172,7 @@ impl WebSearch {
                 reason: "it is blank; write some words".to_owned(),
             });
         }
-        let count = checked(count.unwrap_or(self.count))?;
+        let count = checked(count.unwrap_or(DEFAULT_COUNT))?;
         let response = self
             .client
             .as_ref()

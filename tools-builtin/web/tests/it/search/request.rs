@@ -118,12 +118,6 @@ async fn the_configured_count_is_the_default_of_calls() {
         parameter(server.received().last().unwrap(), "count")
     };
     assert_eq!(call(at("brave", &server)).await.as_deref(), Some("5"));
-    assert_eq!(
-        call(at("brave", &server).with_count(12).unwrap())
-            .await
-            .as_deref(),
-        Some("12")
-    );
 }
 
 #[tokio::test]
