@@ -34,8 +34,6 @@ pub mod settings;
 mod shown;
 mod slots;
 mod stream;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use address::private_host;
 pub use bytes::Bytes;

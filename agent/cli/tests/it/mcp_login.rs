@@ -10,7 +10,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tools_http::Url;
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 use crate::collector::Collector;
 use crate::mcp::write_user;
