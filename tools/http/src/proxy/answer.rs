@@ -6,6 +6,7 @@ use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 
 use super::refused::Refusal;
+use crate::headers;
 
 /// A body of a server, or of the proxy itself.
 pub(super) type Body = Either<Incoming, Full<Bytes>>;
@@ -34,24 +35,16 @@ pub(super) fn remove_connection_headers(headers: &mut HeaderMap) {
         header::UPGRADE,
         HeaderName::from_static("keep-alive"),
     ];
-    let named = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    let named: Vec<_> = named
+    let named = headers.get_all(header::CONNECTION).iter();
+    let named: Vec<HeaderName> = named
+        .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .filter_map(|name| name.trim().parse().ok())
         .collect();
-    let others = headers
-        .keys()
-        .filter(|name| name.as_str().starts_with("proxy-") || name.as_str().contains('_'))
-        .cloned();
-    let removed: Vec<HeaderName> = named
-        .into_iter()
-        .chain(others.collect::<Vec<_>>())
-        .chain(OF_CONNECTION)
-        .collect();
-    for name in removed {
-        headers.remove(name);
-    }
+    headers::remove(headers, |name| {
+        named.contains(name)
+            || OF_CONNECTION.contains(name)
+            || name.as_str().starts_with("proxy-")
+            || name.as_str().contains('_')
+    });
 }
