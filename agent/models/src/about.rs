@@ -24,7 +24,7 @@ pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions)
         (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
     };
     ProviderInfo {
-        service_name: endpoint.service_name().into(),
+        service_name: endpoint.service.conventional_name().into(),
         model: Some(model.to_owned()),
         base_url: Some(endpoint.base_url.clone()),
         generation: options.generation.clone(),
