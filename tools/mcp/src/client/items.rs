@@ -6,7 +6,6 @@ use crate::client::error::ImportError;
 use crate::client::imported::Imported;
 use crate::client::listing::{Listed, list};
 use crate::client::lists::Kept;
-use crate::client::report::Cut;
 use crate::client::transport_reason::reason;
 use crate::same_json::same_json;
 
@@ -17,7 +16,7 @@ pub struct Items<T> {
     /// The items.
     pub items: Vec<T>,
     /// The limit that ended the list.
-    pub cut: Option<Cut>,
+    pub cut: Option<String>,
 }
 
 impl Imported {
@@ -44,7 +43,7 @@ impl Imported {
                 .flatten()
                 .filter_map(same_json)
                 .collect(),
-            cut: listing.cut,
+            cut: listing.cut.clone(),
         })
     }
 }

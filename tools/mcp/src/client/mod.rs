@@ -48,13 +48,13 @@ mod transport_reason;
 mod unanswered;
 
 pub use error::ImportError;
-pub use http::{HttpServer, LoginError};
+pub use http::{HttpServer, LoginError, OAuthClient};
 pub use import::Import;
 pub use imported::Imported;
 pub use items::Items;
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub(crate) use registration::unusable;
-pub use report::{Cut, Refusal, Refused, Report};
+pub use report::{Refusal, Refused, Report};
 pub use resource::{Resource, ResourceTemplate};
 pub use review::Review;
 pub use sampling::{Sample, SampleMessage, SampleRequest, Sampling};
@@ -62,4 +62,6 @@ pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;
 pub use servers::Servers;
 pub use status::Status;
-pub use stdio::{Alive, BoxedRead, BoxedWrite, Launched, Remarks, StdioError, StdioServer};
+pub use stdio::{
+    Alive, BoxedRead, BoxedWrite, Launched, Remarks, StdioError, StdioServer, server_command,
+};

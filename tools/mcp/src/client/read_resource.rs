@@ -101,7 +101,7 @@ async fn list_resources(imported: &Imported) -> Result<String, ToolErrorKind> {
         );
         lines.push(format!("template {line}"));
     }
-    lines.extend(resources.cut.map(|cut| cut.to_string()));
+    lines.extend(resources.cut);
     Ok(if lines.is_empty() {
         "the server lists no resources".to_owned()
     } else {

@@ -1,7 +1,5 @@
 //! [`Report`]: the outcome of importing a server's tools.
 
-use std::time::Duration;
-
 use tools::{RegisterError, ToolName};
 
 /// The outcome of the latest list of a server's tools.
@@ -12,8 +10,8 @@ pub struct Report {
     pub tools: Vec<ToolName>,
     /// The definitions that are not registered, in the server's order.
     pub refused: Vec<Refused>,
-    /// The limit that ended the list early, if one did. Tools after it are not imported.
-    pub cut: Option<Cut>,
+    /// What ended the list early, if something did, such as a limit. Tools after it are not imported.
+    pub cut: Option<String>,
     /// Notes for the user, about definitions with invisible characters and of the host's [review](super::Import::review), such as a
     /// decision about a tool that the server does not have.
     pub notes: Vec<String>,
@@ -57,37 +55,4 @@ pub enum Refusal {
         /// The common form.
         wire: String,
     },
-}
-
-/// The limit that ended a list of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Cut {
-    /// The list has too many pages.
-    #[error("the list ended after {most} pages")]
-    Pages {
-        /// The limit.
-        most: usize,
-    },
-    /// The list has too many items.
-    #[error("the list ended after {most} items")]
-    Items {
-        /// The limit.
-        most: usize,
-    },
-    /// The list is too long.
-    #[error("the list ended after {most} bytes")]
-    Bytes {
-        /// The limit.
-        most: usize,
-    },
-    /// The list takes too long.
-    #[error("the list ended after {limit:?}")]
-    Time {
-        /// The limit.
-        limit: Duration,
-    },
-    /// A page refers to a page that was read before.
-    #[error("the list ended where its pages repeat")]
-    Repeated,
 }

@@ -2,9 +2,13 @@
 
 use tokio_util::task::TaskTracker;
 
+use crate::server::options::ServerLimits;
 use crate::server::running::CANCEL_GRACE;
 use crate::server::suspended::Suspended;
-use crate::server::tasks::{TaskLimits, Tasks};
+use crate::server::tasks::Tasks;
+
+/// The size of all results that the ended tasks of a listener keep, in bytes.
+const MAX_RESULT_BYTES: usize = 64 * 1024 * 1024;
 
 /// The work for the clients of one listener, or for the one client of a pair of streams. Clones share it.
 ///
@@ -18,11 +22,11 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn new(limits: TaskLimits) -> Self {
+    pub(super) fn new(limits: ServerLimits) -> Self {
         Self {
             running: TaskTracker::new(),
             suspended: Suspended::default(),
-            tasks: Tasks::new(limits),
+            tasks: Tasks::new(limits, MAX_RESULT_BYTES),
         }
     }
 

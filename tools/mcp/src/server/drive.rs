@@ -65,7 +65,7 @@ impl Handler {
             progress: ProgressLine::default(),
         };
         let mut asked = FuturesUnordered::new();
-        let mut task_after = pin!(tokio::time::sleep(self.options.tasks.after));
+        let mut task_after = pin!(tokio::time::sleep(self.options.limits.task_after));
         let (mut status, mut is_cancelled) = (None, false);
         loop {
             let step = if !running.waiting.0.is_empty() {

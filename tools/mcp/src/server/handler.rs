@@ -1,14 +1,13 @@
 //! [`Handler`]: the state of one connection.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use tools::CancellationToken;
+use tools::{CancellationToken, Services};
 
 use crate::server::calls::Calls;
-use crate::server::connection::Connection;
 use crate::server::generation::Generation;
 use crate::server::log_level::LogLevel;
 use crate::server::options::{Options, Shared};
@@ -20,7 +19,7 @@ pub(super) struct Handler {
     pub(super) calls: Calls,
     /// The lowest level of log messages that a client of an older revision wants.
     pub(super) log_level: AtomicU8,
-    pub(super) connection: Connection,
+    pub(super) connection: OnceLock<Services>,
     /// True if a client without a session has it for one request.
     pub(super) is_of_request: bool,
     /// Cancelled at the end of the connection.
@@ -29,7 +28,10 @@ pub(super) struct Handler {
 
 impl Handler {
     /// Returns the session of the client of a request. Returns `None` if it has none.
-    pub(super) fn connection(&self, context: &RequestContext<RoleServer>) -> Option<&Connection> {
+    pub(super) fn connection(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<&OnceLock<Services>> {
         let has_one = !self.is_of_request || Generation::of(context) == Generation::Legacy;
         has_one.then_some(&self.connection)
     }

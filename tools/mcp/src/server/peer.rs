@@ -246,7 +246,7 @@ impl Peer {
     }
 
     /// Lets the call go on as a task: the client gets a handle at once and comes back for the result. Other calls become tasks after
-    /// [a time](super::ToolServer::with_task_after).
+    /// [a time](super::ServerLimits::task_after).
     ///
     /// If the server has too many tasks, the client waits for the result as for that of any call.
     ///

@@ -55,7 +55,7 @@ impl ServerHandler for Handler {
             .filter(|cursor| !cursor.is_empty());
         let Some(page) = tools
             .definitions
-            .page(cursor.as_deref(), self.options.page_size)
+            .page(cursor.as_deref(), self.options.limits.page_size.max(1))
         else {
             let message = "the cursor is none of this server; list the tools from the start";
             return Err(ErrorData::invalid_params(message, None));

@@ -48,8 +48,8 @@ impl ToolServer {
         write: impl AsyncWrite + Send + Unpin + 'static,
         shutdown: CancellationToken,
     ) -> Result<(), ServeError> {
-        let transport = Oversized::new(read, write, self.options.max_message_bytes);
-        let calls = Calls::new(self.options.tasks);
+        let transport = Oversized::new(read, write, self.options.limits.max_message_bytes);
+        let calls = Calls::new(self.options.limits);
         let handler = self.handler(calls.clone(), false);
         let running = match serve_server_with_ct(handler, transport, shutdown.child_token()).await {
             Ok(running) => running,

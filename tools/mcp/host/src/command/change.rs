@@ -7,8 +7,8 @@ use host::{
     Argument, ArgumentRule, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind, program,
 };
 use serde_json::Value;
-use tools_mcp::client::ServerName;
-use tools_mcp::config::{FileOwner, OAuthClient, Transport};
+use tools_mcp::client::{OAuthClient, ServerName};
+use tools_mcp::config::{FileOwner, Transport};
 use tools_mcp::trust::Pins;
 
 use super::connect;

@@ -102,8 +102,7 @@ pub(super) async fn connect(
     })??;
     // The notes of the list have the remarks about the effects.
     let ignored = ignored(server);
-    let cut = report.cut.map(|cut| cut.to_string());
-    let notes = ignored.iter().chain(&report.notes).chain(&cut);
+    let notes = ignored.iter().chain(&report.notes).chain(&report.cut);
     notes.for_each(|note| program::warn(&format!("MCP server {}: {note}", server.name)));
     Ok(Connected {
         imported,

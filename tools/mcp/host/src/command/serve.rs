@@ -16,7 +16,7 @@ use host::{
 };
 use tools::call::CallPlace;
 use tools::{Entry, Host, Target, Tasks, ToolContext, counted};
-use tools_mcp::server::{Peer, ServedNames, ServedTools, ToolServer};
+use tools_mcp::server::{Peer, ServedNames, ServedTools, ServerLimits, ToolServer};
 
 use self::client_model::ClientModel;
 use self::endpoint::Endpoint;
@@ -108,7 +108,7 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
         let services = match request.connection {
             Some(connection) => connection
-                .services(|| of_calls.services().for_sub_agent())
+                .get_or_init(|| of_calls.services().for_sub_agent())
                 .clone(),
             None => {
                 let mut services = of_calls.services().clone();
@@ -125,10 +125,11 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     let server = server
         .with_advice(clients.advice)
         .with_identity(program::name(), program::version());
-    let server = match arguments.value::<NonZeroUsize>("max-calls")? {
-        Some(most) => server.with_max_calls(most.get()),
-        None => server,
-    };
+    let mut limits = ServerLimits::default();
+    if let Some(most) = arguments.value::<NonZeroUsize>("max-calls")? {
+        limits.max_calls = most.get();
+    }
+    let server = server.with_limits(limits);
     let following = tokio::spawn(follow(
         server.clone(),
         selection,

@@ -1,30 +1,30 @@
 //! The environment variables of a server.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use tools::Secret;
+use tools_exec::supervise::Launch;
 
 /// The variables of this process that a server gets. The others may hold secrets.
 const PASSED: &str = "HOME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ \
     USER";
 
-/// Returns all variables of a server, of which `more` are those that the user set, also in place of others.
-pub(super) fn environment(
+/// Returns a command with those variables of this process that programs need to find files and speak the user's language. Variables
+/// that are added to it may replace them.
+pub fn server_command(program: impl Into<OsString>) -> Launch {
+    let passed = passed(std::env::vars_os());
+    passed.fold(Launch::new(program), |launch, (name, value)| {
+        launch.with_env(name, value)
+    })
+}
+
+fn passed(
     host: impl Iterator<Item = (OsString, OsString)>,
-    more: &[(String, Secret)],
-) -> BTreeMap<OsString, OsString> {
-    // A shell would read such a value as a function.
-    let is_function = |value: &OsString| value.as_encoded_bytes().starts_with(b"()");
-    let is_passed = |name: &OsString| PASSED.split(' ').any(|passed| name == passed);
-    let mut all: BTreeMap<_, _> = host
-        .filter(|(name, value)| is_passed(name) && !is_function(value))
-        .collect();
-    all.extend(
-        more.iter()
-            .map(|(name, value)| (name.into(), value.expose().into())),
-    );
-    all
+) -> impl Iterator<Item = (OsString, OsString)> {
+    host.filter(|(name, value)| {
+        // A shell would read such a value as a function.
+        let is_function = value.as_encoded_bytes().starts_with(b"()");
+        !is_function && PASSED.split(' ').any(|passed| name == passed)
+    })
 }
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_has_the_variables_of_the_list_and_those_that_the_user_set() {
+    fn a_server_has_the_variables_of_the_list() {
         let host = [
             ("PATH", "/bin"),
             ("HOME", "/home/ada"),
@@ -46,14 +46,10 @@ mod tests {
         let host = host
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()));
-        let more = [
-            ("TOKEN".to_owned(), Secret::new("t")),
-            ("HOME".to_owned(), Secret::new("/srv")),
-        ];
-        let all: Vec<_> = environment(host, &more).into_iter().collect();
+        let all: Vec<_> = passed(host).collect();
         assert_eq!(
             all,
-            [("HOME", "/srv"), ("PATH", "/bin"), ("TOKEN", "t")].map(|(n, v)| (n.into(), v.into()))
+            [("PATH", "/bin"), ("HOME", "/home/ada")].map(|(n, v)| (n.into(), v.into()))
         );
     }
 }

@@ -51,8 +51,12 @@ impl ToolServer {
         // However the server ends, the sessions of its clients do too.
         let _ended = ended.clone().drop_guard();
         let (server, sessions) = (self.clone(), Arc::new(Sessions::default()));
-        let config = options.config(address, self.options.max_message_bytes, ended.clone());
-        let calls = Calls::new(self.options.tasks);
+        let config = options.config(
+            address,
+            self.options.limits.max_message_bytes,
+            ended.clone(),
+        );
+        let calls = Calls::new(self.options.limits);
         let work = calls.clone();
         let endpoint = Endpoint {
             mcp: StreamableHttpService::new(
@@ -62,7 +66,7 @@ impl ToolServer {
             ),
             sessions,
             token: options.token.clone(),
-            max_bytes: self.options.max_message_bytes,
+            max_bytes: self.options.limits.max_message_bytes,
             port: address.port(),
             hosts: options.hosts.clone(),
             head_timeout: options.read_timeout.min(MAX_HEAD_TIMEOUT),

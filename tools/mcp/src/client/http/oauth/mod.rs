@@ -16,7 +16,7 @@ use rmcp::transport::auth::{
 };
 use serde_json::json;
 use tokio::time::timeout;
-use tools::{Secret, visible_line};
+use tools::visible_line;
 use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url, private_host};
 
 use crate::client::http::HttpServer;
@@ -25,6 +25,7 @@ use crate::client::http::oauth::exchange::{Exchange, Registration};
 use crate::client::http::oauth::redirect::Redirect;
 use crate::client::http::oauth::store::Store;
 
+pub use self::settings::OAuthClient;
 pub(super) use self::settings::Settings;
 
 /// The name under which the program registers itself.
@@ -83,26 +84,10 @@ impl HttpServer {
         self
     }
 
-    /// Sets the identifier and the secret that an authorisation server gave the program, so that a login does not register it.
+    /// Sets the program's registration. Without it, a login registers the program.
     #[must_use]
-    pub fn with_client_id(mut self, id: impl Into<String>, secret: Option<&str>) -> Self {
-        self.login.client = Some((id.into(), secret.map(Secret::new)));
-        self
-    }
-
-    /// Sets the `https` URL of a document that describes the program to authorisation servers. A login registers the program with the
-    /// servers that do not read such documents.
-    #[must_use]
-    pub fn with_client_document(mut self, url: impl Into<String>) -> Self {
-        self.login.document = Some(url.into());
-        self
-    }
-
-    /// Sets the port of this machine to which the browser leads back, as `http://127.0.0.1:PORT/callback`. By default, it is any: an
-    /// authorisation server ignores the port of such a URL, unless it knows the program by a registration that has one.
-    #[must_use]
-    pub fn with_callback_port(mut self, port: u16) -> Self {
-        self.login.callback_port = port;
+    pub fn with_oauth_client(mut self, client: OAuthClient) -> Self {
+        self.login.client = client;
         self
     }
 
@@ -123,7 +108,8 @@ impl HttpServer {
     /// refuses.
     pub async fn log_in(&self, open: impl FnOnce(&str)) -> Result<(), LoginError> {
         let folder = self.login.folder.as_deref().ok_or(LoginError::NoFolder)?;
-        let redirect = Redirect::listen(self.login.callback_port).await?;
+        let port = self.login.client.callback_port.unwrap_or_default();
+        let redirect = Redirect::listen(port).await?;
         let mut manager = self.manager(folder).await?;
         if !self.is_login_required() {
             self.probe().await;
@@ -141,7 +127,7 @@ impl HttpServer {
             .find(|(name, _)| name == "state")
             .map(|(_, state)| state.into_owned());
         open(url.as_str());
-        let answered = redirect.answer(&state.unwrap_or_default()).await?;
+        let answered = redirect.answer(state.unwrap_or_default()).await?;
         session.handle_callback_url(&answered).await?;
         self.login.challenges.end();
         Ok(())
@@ -162,11 +148,9 @@ impl HttpServer {
     /// Makes the request of a login.
     fn request(&self, folder: &Path, redirect: &str) -> AuthorizationRequest {
         let mut request = AuthorizationRequest::new(redirect).with_client_name(CLIENT_NAME);
-        if let Some((id, secret)) = &self.login.client {
-            request.client_id = Some(id.clone());
-            request.client_secret = secret.as_ref().map(|secret| secret.expose().to_owned());
-        }
-        request.client_metadata_url = self.login.document.clone();
+        let client = self.login.client.clone();
+        (request.client_id, request.client_secret) = (client.id, client.secret);
+        request.client_metadata_url = client.document;
         let lacking = self.login.challenges.scopes();
         if lacking.is_empty() {
             return request.with_initial_scope_selection();
@@ -219,16 +203,17 @@ impl HttpServer {
             .await?;
         manager.set_metadata(found.metadata);
         let is_restored = manager.initialize_from_store().await?;
-        let client = match &self.login.client {
+        let own = &self.login.client;
+        let client = match &own.id {
             _ if !is_restored => None,
-            Some((id, secret)) => secret.as_ref().map(|secret| (id.clone(), secret.clone())),
+            Some(id) => Some(id.clone()).zip(own.secret.clone()),
             None => Store::new(folder, &self.url).registered(),
         };
         let Some((id, secret)) = client else {
             return Ok(());
         };
         manager.configure_client(
-            OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret.expose()),
+            OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret),
         )
     }
 

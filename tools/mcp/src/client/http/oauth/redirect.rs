@@ -1,88 +1,55 @@
 //! [`Redirect`]: receives the answer of the person's browser.
 
 use std::io;
-use std::time::Duration;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, OnceLock};
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
-use tools_http::Url;
+use tools::CancellationToken;
+use tools_http::server::{Server, ServerAnswer, ServerOptions};
+use tools_http::{Method, StatusCode, Url};
 
-/// The longest head of a request, in bytes.
-const MAX_HEAD: usize = 16 * 1024;
-
-/// The time for a request.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATH: &str = "/callback";
 
 /// Receives the answer of the person's browser, on a loopback port.
 pub(super) struct Redirect {
-    listener: TcpListener,
+    server: Server,
     pub(super) url: String,
 }
 
 impl Redirect {
     /// Listens at a port of this machine. Port 0 is any.
     pub(super) async fn listen(port: u16) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let url = format!("http://{}/callback", listener.local_addr()?);
-        Ok(Self { listener, url })
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        let server = Server::bind(address, ServerOptions::default()).await?;
+        let url = format!("http://{}{PATH}", server.address());
+        Ok(Self { server, url })
     }
 
     /// Waits for a request with this state, and returns its URL. Other programs of this machine may make others.
-    pub(super) async fn answer(&self, state: &str) -> io::Result<String> {
-        loop {
-            let (mut stream, _) = self.listener.accept().await?;
-            let head = timeout(PATIENCE, head(&mut stream)).await.ok().flatten();
-            let url = head.and_then(|head| self.url_of(&head)).filter(|url| {
-                url.path() == "/callback"
-                    && url
-                        .query_pairs()
-                        .any(|(name, value)| name == "state" && value == state)
+    pub(super) async fn answer(self, state: String) -> io::Result<String> {
+        let (found, shutdown) = (Arc::new(OnceLock::new()), CancellationToken::new());
+        let (answered, ended) = (found.clone(), shutdown.clone());
+        let answer = move |request: tools_http::server::ServerRequest| {
+            let url = Url::parse(&format!("{}?{}", self.url, request.query)).ok();
+            let url = url.filter(|url| {
+                let mut pairs = url.query_pairs();
+                request.method == Method::GET
+                    && request.path == PATH
+                    && pairs.any(|(name, value)| name == "state" && value == *state)
             });
-            let (status, text) = match url {
-                Some(_) => (
-                    "200 OK",
-                    "You can close this window and return to the program.",
-                ),
-                None => ("404 Not Found", "There is nothing here."),
-            };
-            let answer = format!(
-                "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
-                text.len()
-            );
-            // The browser may be gone.
-            let _ = timeout(PATIENCE, stream.write_all(answer.as_bytes())).await;
-            if let Some(url) = url {
-                return Ok(url.into());
-            }
-        }
+            std::future::ready(match url {
+                Some(url) => {
+                    answered.get_or_init(|| url.to_string());
+                    ended.cancel();
+                    let text = "You can close this window and return to the program.";
+                    ServerAnswer::new(StatusCode::OK, text)
+                }
+                None => ServerAnswer::new(StatusCode::NOT_FOUND, "There is nothing here."),
+            })
+        };
+        // Ends after the browser has its answer.
+        self.server.serve(answer, shutdown).await;
+        let url = found.get().cloned();
+        url.ok_or_else(|| io::Error::other("the port was closed"))
     }
-
-    fn url_of(&self, head: &str) -> Option<Url> {
-        let path = head
-            .strip_prefix("GET ")?
-            .split(' ')
-            .next()
-            .filter(|path| path.starts_with('/'))?;
-        let origin = self.url.strip_suffix("/callback")?;
-        Url::parse(&format!("{origin}{path}")).ok()
-    }
-}
-
-/// Reads the head of a request. Returns `None` if there is none.
-async fn head(stream: &mut TcpStream) -> Option<String> {
-    let mut head = Vec::new();
-    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        let mut bytes = [0; 1024];
-        let count = stream
-            .read(&mut bytes)
-            .await
-            .ok()
-            .filter(|count| *count > 0)?;
-        head.extend_from_slice(&bytes[..count]);
-        if head.len() > MAX_HEAD {
-            return None;
-        }
-    }
-    String::from_utf8(head).ok()
 }

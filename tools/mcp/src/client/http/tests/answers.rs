@@ -11,8 +11,8 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
-use tools_http::testing::{Received, TestServer};
 use tools_http::{HeaderName, HeaderValue};
+use tools_testkit::http::{Received, TestServer};
 
 use super::super::HttpServer;
 use super::super::requests::Failure;
