@@ -1,6 +1,5 @@
 //! Imports the tools of MCP servers into a catalog.
 
-mod asked;
 mod call;
 mod calls;
 mod connect;
@@ -16,7 +15,6 @@ mod http;
 mod import;
 mod imported;
 mod introduction;
-mod items;
 mod listing;
 mod lists;
 mod loose_json;
@@ -27,10 +25,8 @@ mod prompt;
 mod read_resource;
 mod reading;
 mod registration;
-mod report;
 mod resource;
 mod result;
-mod review;
 mod rounds;
 mod sampling;
 mod schema_repair;
@@ -49,14 +45,12 @@ mod unanswered;
 
 pub use error::ImportError;
 pub use http::{HttpServer, LoginError, OAuthClient};
-pub use import::Import;
-pub use imported::Imported;
-pub use items::Items;
+pub use import::{Import, Review};
+pub use imported::{Imported, Items};
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub(crate) use registration::unusable;
-pub use report::{Refusal, Refused, Report};
+pub use registration::{Refusal, Refused, Report};
 pub use resource::{Resource, ResourceTemplate};
-pub use review::Review;
 pub use sampling::{Sample, SampleMessage, SampleRequest, Sampling};
 pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;

@@ -13,7 +13,7 @@ use tokio::io::AsyncWrite;
 use tools::IgnorePoison as _;
 
 use crate::nesting::Nesting;
-use crate::server::json_text::is_json;
+use crate::server::client_message::is_json;
 
 /// The only revision that has batches.
 pub(super) const REVISION: ProtocolVersion = ProtocolVersion::V_2025_03_26;

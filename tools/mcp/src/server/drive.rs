@@ -18,9 +18,8 @@ use crate::same_json::same_json;
 use crate::server::generation::Generation;
 use crate::server::handler::Handler;
 use crate::server::log_level::LogLevel;
-use crate::server::peer::{Ask, Message, PeerError};
+use crate::server::peer::{Ask, Message, PeerError, server_request};
 use crate::server::progress::ProgressLine;
-use crate::server::request_kind::server_request;
 use crate::server::running::{AskedOf, Finished, Running, Step, name_lacking};
 
 /// The answer to a request of a client.

@@ -5,12 +5,15 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use tokio_util::task::TaskTracker;
 use tools::{CancellationToken, Services};
 
-use crate::server::calls::Calls;
 use crate::server::generation::Generation;
 use crate::server::log_level::LogLevel;
-use crate::server::options::{Options, Shared};
+use crate::server::options::{Options, ServerLimits, Shared};
+use crate::server::running::CANCEL_GRACE;
+use crate::server::suspended::Suspended;
+use crate::server::tasks::Tasks;
 
 /// Answers the requests of one connection, or of one request if the client has no session.
 pub(super) struct Handler {
@@ -45,5 +48,42 @@ impl Handler {
 impl Drop for Handler {
     fn drop(&mut self) {
         self.ended.cancel();
+    }
+}
+
+/// The size of all results that the ended tasks of a listener keep, in bytes.
+const MAX_RESULT_BYTES: usize = 64 * 1024 * 1024;
+
+/// The work for the clients of one listener, or for the one client of a pair of streams. Clones share it.
+///
+/// Others do not find it, even if they know a handle.
+#[derive(Clone)]
+pub(super) struct Calls {
+    /// All work that runs, with or without a request.
+    pub(super) running: TaskTracker,
+    pub(super) suspended: Suspended,
+    pub(super) tasks: Tasks,
+}
+
+impl Calls {
+    pub(super) fn new(limits: ServerLimits) -> Self {
+        Self {
+            running: TaskTracker::new(),
+            suspended: Suspended::default(),
+            tasks: Tasks::new(limits, MAX_RESULT_BYTES),
+        }
+    }
+
+    /// Cancels the work without a request, whose clients cannot come back.
+    pub(super) fn cancel_unattended(&self) {
+        self.tasks.close();
+        self.suspended.cancel();
+    }
+
+    /// Cancels the work without a request and waits until all work has ended, so that the journal has the outcomes.
+    pub(super) async fn end(&self) {
+        self.cancel_unattended();
+        self.running.close();
+        let _ = tokio::time::timeout(CANCEL_GRACE, self.running.wait()).await;
     }
 }

@@ -8,15 +8,12 @@
 mod approval;
 mod batch;
 mod call;
-mod calls;
 mod client_message;
-mod definitions;
 mod drive;
 mod generation;
 mod handler;
 mod host_method;
 mod http;
-mod json_text;
 mod log_level;
 mod methods;
 mod names;
@@ -26,13 +23,11 @@ mod peer;
 mod permit;
 mod progress;
 mod question;
-mod request_kind;
 mod requests;
 mod result;
 mod running;
 mod served;
 mod stdio;
-mod streams;
 mod suspended;
 mod tasks;
 mod unread;
@@ -43,8 +38,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use tools::{CancellationToken, Entry, Host, Json, ToolError};
 
-use crate::server::calls::Calls;
-use crate::server::handler::Handler;
+use crate::server::handler::{Calls, Handler};
 use crate::server::options::{Options, Shared};
 use crate::server::permit::Permits;
 
@@ -55,7 +49,7 @@ pub use names::ServedNames;
 pub use options::{CallRequest, ServerLimits};
 pub use peer::{Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
-pub use streams::ServeError;
+pub use stdio::ServeError;
 
 /// Serves tools to MCP clients. Clones serve the same tools.
 ///

@@ -1,7 +1,6 @@
 //! [`StdioServer`]: a server that is a child process.
 
 mod alive;
-mod environment;
 mod error;
 mod lines;
 mod log;
@@ -10,14 +9,14 @@ mod pipe;
 mod spread;
 
 use std::any::Any;
+use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tools::IgnorePoison as _;
-use tools::ToolError;
+use tools::{IgnorePoison as _, ToolError};
 use tools_exec::supervise::{Launch, start};
 
 use crate::client::stdio::log::Log;
@@ -25,7 +24,6 @@ use crate::client::stdio::messages::Messages;
 use crate::client::stdio::pipe::{Output, pipe};
 
 pub use self::alive::{Alive, Remarks};
-pub use self::environment::server_command;
 pub use self::error::StdioError;
 
 /// The stream of messages from a server.
@@ -172,5 +170,55 @@ impl fmt::Debug for StdioServer {
         f.debug_struct("StdioServer")
             .field("name", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// The variables of this process that a server gets. The others may hold secrets.
+const PASSED: &str = "HOME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ \
+    USER";
+
+/// Returns a command with those variables of this process that programs need to find files and speak the user's language. Variables
+/// that are added to it may replace them.
+pub fn server_command(program: impl Into<OsString>) -> Launch {
+    let passed = passed(std::env::vars_os());
+    passed.fold(Launch::new(program), |launch, (name, value)| {
+        launch.with_env(name, value)
+    })
+}
+
+fn passed(
+    host: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
+    host.filter(|(name, value)| {
+        // A shell would read such a value as a function.
+        let is_function = value.as_encoded_bytes().starts_with(b"()");
+        !is_function && PASSED.split(' ').any(|passed| name == passed)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_has_the_variables_of_the_list() {
+        let host = [
+            ("PATH", "/bin"),
+            ("HOME", "/home/ada"),
+            ("SHELL", "() { :; }"),
+            ("LD_PRELOAD", "/x"),
+            ("API_KEY", "key"),
+            ("NODE_OPTIONS", "x"),
+            ("path", "x"),
+            ("http_proxy", "http://u:p@proxy"),
+        ];
+        let host = host
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let all: Vec<_> = passed(host).collect();
+        assert_eq!(
+            all,
+            [("PATH", "/bin"), ("HOME", "/home/ada")].map(|(n, v)| (n.into(), v.into()))
+        );
     }
 }

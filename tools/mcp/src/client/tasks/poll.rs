@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use rmcp::model::{ErrorCode, GetTaskParams};
 use rmcp::service::ServiceError;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tools::ToolErrorKind;
 
 use crate::client::imported::{Imported, shown};
 use crate::client::tasks::seen::Seen;
-use crate::client::tasks::stored::Stored;
 
 /// The interval of a server that names none.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -148,4 +148,13 @@ pub(super) fn interval(milliseconds: Option<u64>) -> Duration {
     milliseconds
         .map_or(INTERVAL, Duration::from_millis)
         .clamp(SHORTEST, LONGEST)
+}
+
+/// The data from which a later process finds a task again.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Stored {
+    pub(super) server: String,
+    pub(super) id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) expires_ms: Option<u64>,
 }

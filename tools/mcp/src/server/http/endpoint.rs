@@ -7,25 +7,24 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::select_all;
-use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, BodyStream, Full, StreamBody};
 use hyper::body::Incoming;
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use serde_json::json;
+use subtle::ConstantTimeEq as _;
 use tools::Secret;
 use tools_http::server::{Place, check_names, check_port, read_body};
 
-use crate::server::batch;
-use crate::server::client_message;
 use crate::server::handler::Handler;
-use crate::server::http::access::has_token;
 use crate::server::http::first_write::joined;
 use crate::server::http::options::HttpOptions;
 use crate::server::http::sessions::{SessionError, Sessions};
+use crate::server::{batch, client_message};
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -180,4 +179,16 @@ fn text(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(text.into()).boxed());
     *answer.status_mut() = status;
     answer
+}
+
+/// Returns true if the request has the bearer token. The time does not depend on how much of it is right.
+pub(super) fn has_token(headers: &HeaderMap, expected: &Secret) -> bool {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
+    let Some((scheme, token)) = value.as_bytes().split_at_checked("Bearer ".len()) else {
+        return false;
+    };
+    scheme.eq_ignore_ascii_case(b"Bearer ") && bool::from(token.ct_eq(expected.expose().as_bytes()))
 }

@@ -1,14 +1,14 @@
 //! Authorisation by OAuth: a person logs in with a browser, and the tokens are kept in a folder.
 
 mod exchange;
-mod redirect;
 mod settings;
 mod store;
 
 use std::collections::HashMap;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::transport::auth::{
@@ -16,13 +16,15 @@ use rmcp::transport::auth::{
 };
 use serde_json::json;
 use tokio::time::timeout;
-use tools::visible_line;
-use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url, private_host};
+use tools::{CancellationToken, visible_line};
+use tools_http::server::{Server, ServerAnswer, ServerOptions};
+use tools_http::{
+    HttpClient, HttpError, HttpLimits, Method, Request, StatusCode, Url, private_host,
+};
 
 use crate::client::http::HttpServer;
 use crate::client::http::challenges::Challenges;
 use crate::client::http::oauth::exchange::{Exchange, Registration};
-use crate::client::http::oauth::redirect::Redirect;
 use crate::client::http::oauth::store::Store;
 
 pub use self::settings::OAuthClient;
@@ -266,4 +268,50 @@ fn browsable(url: &str) -> Result<Url, LoginError> {
             visible_line(url, SHOWN)
         ),
     })
+}
+
+const PATH: &str = "/callback";
+
+/// Receives the answer of the person's browser, on a loopback port.
+pub(super) struct Redirect {
+    server: Server,
+    pub(super) url: String,
+}
+
+impl Redirect {
+    /// Listens at a port of this machine. Port 0 is any.
+    pub(super) async fn listen(port: u16) -> io::Result<Self> {
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        let server = Server::bind(address, ServerOptions::default()).await?;
+        let url = format!("http://{}{PATH}", server.address());
+        Ok(Self { server, url })
+    }
+
+    /// Waits for a request with this state, and returns its URL. Other programs of this machine may make others.
+    pub(super) async fn answer(self, state: String) -> io::Result<String> {
+        let (found, shutdown) = (Arc::new(OnceLock::new()), CancellationToken::new());
+        let (answered, ended) = (found.clone(), shutdown.clone());
+        let answer = move |request: tools_http::server::ServerRequest| {
+            let url = Url::parse(&format!("{}?{}", self.url, request.query)).ok();
+            let url = url.filter(|url| {
+                let mut pairs = url.query_pairs();
+                request.method == Method::GET
+                    && request.path == PATH
+                    && pairs.any(|(name, value)| name == "state" && value == *state)
+            });
+            std::future::ready(match url {
+                Some(url) => {
+                    answered.get_or_init(|| url.to_string());
+                    ended.cancel();
+                    let text = "You can close this window and return to the program.";
+                    ServerAnswer::new(StatusCode::OK, text)
+                }
+                None => ServerAnswer::new(StatusCode::NOT_FOUND, "There is nothing here."),
+            })
+        };
+        // Ends after the browser has its answer.
+        self.server.serve(answer, shutdown).await;
+        let url = found.get().cloned();
+        url.ok_or_else(|| io::Error::other("the port was closed"))
+    }
 }
