@@ -14,7 +14,7 @@ use tools::{CancellationToken, Digest, IgnorePoison as _, ToolErrorKind, ToolNam
 use crate::client::calls::Calls;
 use crate::client::error::ImportError;
 use crate::client::import::Import;
-use crate::client::listing::{Listed, list};
+use crate::client::listing::{self, list};
 use crate::client::lists::{Kept, Lists};
 use crate::client::registration::Report;
 use crate::client::server_name::ServerName;
@@ -366,7 +366,7 @@ pub struct Items<T> {
 
 impl Imported {
     /// Returns a list of the server, which is read page by page and within limits unless the latest one is fresh.
-    pub(super) async fn items<T: Listed, U: DeserializeOwned>(
+    pub(super) async fn items<T: listing::Listed, U: DeserializeOwned>(
         &self,
         kept: &Kept<T>,
     ) -> Result<Items<U>, ImportError> {
@@ -380,15 +380,10 @@ impl Imported {
             .await
             .map_err(|error| failed(error.to_string()))?;
         let read = kept.get_or_read(list::<T>(&peer)).await;
-        let listing = read.map_err(|error| failed(self.shown(&reason(&error))))?;
+        let read = read.map_err(|error| failed(self.shown(&reason(&error))))?;
         Ok(Items {
-            items: listing
-                .items
-                .iter()
-                .flatten()
-                .filter_map(same_json)
-                .collect(),
-            cut: listing.cut.clone(),
+            items: read.items.iter().flatten().filter_map(same_json).collect(),
+            cut: read.cut.clone(),
         })
     }
 }
