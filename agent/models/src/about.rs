@@ -31,7 +31,11 @@ pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions)
         wire: Some(wire_options(api, options)),
         context: ContextSize::new(context_tokens),
         reserved_tokens,
-        price: known.and_then(|known| known.price(endpoint.listed_name)),
+        price: options
+            .prices
+            .get(model)
+            .copied()
+            .or_else(|| known?.price(endpoint.listed_name)),
         ..ProviderInfo::new(api.name())
     }
 }
