@@ -34,6 +34,7 @@ mod shown;
 mod slots;
 
 pub use address::private_host;
+pub use body::ResponseStream;
 pub use bytes::Bytes;
 pub use client::HttpClient;
 pub use connection::Connection;
@@ -45,7 +46,7 @@ pub use options::HttpOptions;
 pub use proxy::Proxy;
 pub use request::Request;
 pub use resolver::{Resolver, ResolverFuture};
-pub use response::{Response, ResponseStream};
+pub use response::Response;
 pub use secret::BoundSecret;
 pub use service_key::ServiceKey;
 pub use url::Url;

@@ -7,9 +7,9 @@ use rmcp::model::ErrorCode;
 use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
 
-use crate::client::imported::{Imported, RECONNECTION, shown};
+use crate::client::imported::{Imported, shown};
 use crate::client::server_name::ServerName;
-use crate::client::transport_reason::{refusal, transport_reason};
+use crate::client::transport_reason::{RECONNECTION, refusal, transport_reason};
 
 /// The code of a server that needs the person to visit a URL first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);

@@ -13,17 +13,13 @@ use tools::{CancellationToken, Digest, IgnorePoison as _, ToolErrorKind, ToolNam
 
 use crate::client::calls::Calls;
 use crate::client::error::ImportError;
-use crate::client::import::Import;
+use crate::client::import::{Import, Report};
 use crate::client::listing::{self, list};
 use crate::client::lists::{Kept, Lists};
-use crate::client::registration::Report;
 use crate::client::server_name::ServerName;
 use crate::client::status::Status;
-use crate::client::transport_reason::reason;
+use crate::client::transport_reason::{RECONNECTION, reason};
 use crate::same_json::same_json;
-
-/// The time until a call on a new connection can succeed.
-pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
 
 /// The time limit of a list that is read again for a single name.
 const LISTING: Duration = Duration::from_secs(2);

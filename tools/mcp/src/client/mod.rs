@@ -45,11 +45,10 @@ mod unanswered;
 
 pub use error::ImportError;
 pub use http::{HttpServer, LoginError, OAuthClient};
-pub use import::{Import, Review};
+pub use import::{Import, Refusal, Refused, Report, Review};
 pub use imported::{Imported, Items};
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub(crate) use registration::unusable;
-pub use registration::{Refusal, Refused, Report};
 pub use resource::{Resource, ResourceTemplate};
 pub use sampling::{Sample, SampleMessage, SampleRequest, Sampling};
 pub use server_name::{InvalidServerName, ServerName};
