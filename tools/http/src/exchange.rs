@@ -160,8 +160,8 @@ impl Exchange {
 /// TLS for protocols other than HTTP. The root certificates of the system are loaded when they are first needed.
 pub(crate) struct Encryption {
     /// The further root certificates of the options, in PEM, which were checked with them.
-    pub(crate) certificates: Vec<Vec<u8>>,
-    pub(crate) connector: OnceCell<TlsConnector>,
+    certificates: Vec<Vec<u8>>,
+    connector: OnceCell<TlsConnector>,
 }
 
 impl Encryption {

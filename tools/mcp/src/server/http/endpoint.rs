@@ -182,7 +182,7 @@ fn text(status: StatusCode, text: impl Into<Bytes>) -> Answer {
 }
 
 /// Returns true if the request has the bearer token. The time does not depend on how much of it is right.
-pub(super) fn has_token(headers: &HeaderMap, expected: &Secret) -> bool {
+fn has_token(headers: &HeaderMap, expected: &Secret) -> bool {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return false;

@@ -106,7 +106,7 @@ async fn drain(
 }
 
 /// Serves connections until the shutdown, and then until the last one has ended. Dropping the future drops them.
-pub(super) async fn serve(
+async fn serve(
     listener: TcpListener,
     endpoint: Endpoint,
     connections: usize,
