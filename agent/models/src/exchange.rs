@@ -293,9 +293,8 @@ fn is_error(document: &Fields<'_>) -> bool {
             words.is_string() || words.json().starts_with('[')
         })
     };
-    let is_reply = || !document.first(&["choices", "type", "candidates"]).is_null();
     is_named(document.get("error"))
         || of_choice()
         || document.get("object").json() == "\"error\""
-        || is_worded() && !is_reply()
+        || is_worded() && document.first(&["choices", "type", "candidates"]).is_null()
 }

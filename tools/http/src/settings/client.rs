@@ -175,14 +175,9 @@ fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
 
 /// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.
 fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> SettingsError {
-    let of_secret = |name: &str| {
-        keys(settings)
-            .secrets
-            .iter()
-            .find(|secret| secret.value.name == name)
-    };
+    let mut secrets = keys(settings).secrets.iter();
     let key = match error {
-        HttpError::Secret { name, .. } => match of_secret(name) {
+        HttpError::Secret { name, .. } => match secrets.find(|secret| secret.value.name == *name) {
             Some(secret) => {
                 return SettingsError::unusable(&setting_of(&secret.value), secret, error);
             }

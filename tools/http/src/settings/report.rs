@@ -31,10 +31,10 @@ fn is_replaced() -> bool {
 
 /// Returns a line for each setting of a client that the program replaces by its own.
 fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
-    let is_of_client = |name: &str| name.starts_with("http.") || name == "secrets";
     let effect = "has an effect on services with keys of their own alone, such as a search, because this program has an HTTP client of \
         its own";
-    list_set(settings, |name| is_replaced && is_of_client(name), effect)
+    let is_named = |name: &str| is_replaced && (name.starts_with("http.") || name == "secrets");
+    list_set(settings, is_named, effect)
 }
 
 /// Returns a line for each setting with such a name that is set, with its origin and its effect.

@@ -248,16 +248,12 @@ impl Inventory {
         );
         Ok(move || {
             let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
-            let is_approved = || {
-                let approved = approvals.approved(&workspace, &name)?;
-                Ok::<_, McpError>(
-                    approved.is_some_and(|approved| approved.facts.get(WRITTEN) == Some(&now)),
-                )
-            };
-            if now == ready || is_approved()? {
-                Ok(())
-            } else {
-                Err(McpError::Rewritten(name.clone()))
+            if now == ready {
+                return Ok(());
+            }
+            match approvals.approved(&workspace, &name)? {
+                Some(approved) if approved.facts.get(WRITTEN) == Some(&now) => Ok(()),
+                _ => Err(McpError::Rewritten(name.clone())),
             }
         })
     }

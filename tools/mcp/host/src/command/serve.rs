@@ -158,15 +158,11 @@ fn models(peer: Option<&Peer>) -> Models {
 
 /// Returns the selected tools without those that start sub-agents: the model runs at the client.
 fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
-    let starts_agents = |entry: &Arc<Entry>| {
-        entry
-            .needs()
-            .iter()
-            .any(|need| need.id() == TypeId::of::<SubAgents>())
-    };
-    let entries = tools::list()
-        .into_iter()
-        .filter(|entry| !starts_agents(entry));
+    let mut entries = tools::list();
+    entries.retain(|entry| {
+        let mut needs = entry.needs().iter();
+        needs.all(|need| need.id() != TypeId::of::<SubAgents>())
+    });
     ToolSet::new(
         with_session_model(entries, context.services()),
         selection,
