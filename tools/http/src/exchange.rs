@@ -181,9 +181,10 @@ impl Encryption {
             let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
             roots.extend(found.map_err(|error| rustls::Error::General(error.to_string()))?);
         }
-        let verifier = match roots.is_empty() {
-            true => Verifier::new(provider.clone())?,
-            false => Verifier::new_with_extra_roots(roots, provider.clone())?,
+        let verifier = if roots.is_empty() {
+            Verifier::new(provider.clone())?
+        } else {
+            Verifier::new_with_extra_roots(roots, provider.clone())?
         };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?

@@ -60,12 +60,12 @@ fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Vec<Value> {
                     Said::Item(_) => true,
                     Said::Image { .. } => false,
                 });
-                match is_sealed {
-                    true if has_next => items.push(item.clone()),
-                    true => {}
+                if !is_sealed {
                     // The service stores nothing, so a thought that is not encrypted stays out. The item after it is written anew,
                     // because its id belongs to the thought.
-                    false => is_anew = true,
+                    is_anew = true;
+                } else if has_next {
+                    items.push(item.clone());
                 }
                 continue;
             }

@@ -136,13 +136,13 @@ fn reached_by_url(
         let reason = "it is a program; only a server that is reached by URL has a login";
         return Err(McpError::unusable(&server.name, reason));
     };
-    let reached = HttpServer::new(&url).map_err(|error| match url_values.is_empty() {
-        true => unusable(server, error),
+    let reached = HttpServer::new(&url).map_err(|error| {
+        if url_values.is_empty() {
+            return unusable(server, error);
+        }
         // The error has the URL.
-        false => unusable(
-            server,
-            "its URL is not valid with the values of its variables",
-        ),
+        let reason = "its URL is not valid with the values of its variables";
+        unusable(server, reason)
     })?;
     let mut reached = reached
         .with_tokens(inventory.tokens(server))

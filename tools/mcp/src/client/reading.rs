@@ -76,10 +76,10 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
         return messages.filter_map(|item| message(&item, own)).collect();
     }
     let found = among_others(text, own);
-    match found.is_empty() && text.starts_with('{') {
-        true => unreadable(strict, own).into_iter().collect(),
-        false => found,
+    if found.is_empty() && text.starts_with('{') {
+        return unreadable(strict, own).into_iter().collect();
     }
+    found
 }
 
 /// Returns the text of a line, which some servers write as UTF-16. The line may begin with the second byte of the end of the one before.

@@ -15,7 +15,7 @@ use host::{
     ValueForm, ValueKind, program,
 };
 use tools::call::CallPlace;
-use tools::{Entry, Host, Target, Tasks, ToolContext, counted};
+use tools::{Host, Target, Tasks, ToolContext, counted};
 use tools_mcp::server::{Peer, ServedNames, ServedTools, ServerLimits, ToolServer};
 
 use self::client_model::ClientModel;

@@ -112,21 +112,19 @@ impl Poll {
     fn after(&mut self, failure: Failure, errors: usize) -> Seen {
         let server = self.imported.name();
         let is_over = self.expires.is_some_and(|expires| Instant::now() > expires);
-        let forgotten = || match is_over {
-            true => format!(
-                "the MCP server {server} keeps the task no longer, because its time is over"
-            ),
-            false => format!("the MCP server {server} does not know the task any more"),
+        let why = if is_over {
+            "keeps the task no longer, because its time is over"
+        } else {
+            "does not know the task any more"
         };
+        let forgotten = format!("the MCP server {server} {why}");
         let reason = match failure {
             Failure::Unknown => {
-                return Seen::Lost {
-                    reason: forgotten(),
-                };
+                return Seen::Lost { reason: forgotten };
             }
             Failure::Unreachable(reason) if is_over => {
                 return Seen::Lost {
-                    reason: format!("{}, and cannot be reached: {reason}", forgotten()),
+                    reason: format!("{forgotten}, and cannot be reached: {reason}"),
                 };
             }
             Failure::Refused(reason) if errors >= MAX_ERRORS => {
