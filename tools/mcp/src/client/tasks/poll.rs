@@ -119,25 +119,20 @@ impl Poll {
         };
         let forgotten = format!("the MCP server {server} {why}");
         let reason = match failure {
-            Failure::Unknown => {
-                return Seen::Lost { reason: forgotten };
-            }
+            Failure::Unknown => forgotten,
             Failure::Unreachable(reason) if is_over => {
-                return Seen::Lost {
-                    reason: format!("{forgotten}, and cannot be reached: {reason}"),
-                };
+                format!("{forgotten}, and cannot be reached: {reason}")
             }
             Failure::Refused(reason) if errors >= MAX_ERRORS => {
-                return Seen::Lost {
-                    reason: format!("the MCP server {server} does not tell its state: {reason}"),
-                };
+                format!("the MCP server {server} does not tell its state: {reason}")
             }
-            Failure::Unreachable(reason) | Failure::Refused(reason) => reason,
+            Failure::Unreachable(reason) | Failure::Refused(reason) => {
+                self.interval = (self.interval * 2).min(LONGEST);
+                let status = Some(format!("its state is unknown: {reason}"));
+                return Seen::Working { status };
+            }
         };
-        self.interval = (self.interval * 2).min(LONGEST);
-        Seen::Working {
-            status: Some(format!("its state is unknown: {reason}")),
-        }
+        Seen::Lost { reason }
     }
 }
 
