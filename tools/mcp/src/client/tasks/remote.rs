@@ -116,16 +116,10 @@ impl RemoteTask {
                 }
                 _ => return,
             }
-            let over = async {
-                match until {
-                    Some(until) => sleep_until(until).await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 // The sender is in `self`, so the channel is open.
                 _ = seen.changed() => {}
-                () = over => return,
+                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => return,
             }
         }
     }
