@@ -98,7 +98,11 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns an [`HttpError`] if the request fails, its host has a private address, or the headers are too late or too large.
-    pub(crate) async fn open(&self, hop: &Hop, headers: HeaderMap) -> Result<Opened, HttpError> {
+    pub(crate) async fn open(
+        &self,
+        hop: &Hop,
+        mut headers: HeaderMap,
+    ) -> Result<Opened, HttpError> {
         if let Some(mask) = self.mask(hop).filter(|mask| !mask.is_ready()).cloned() {
             // A thread that no other tasks wait for.
             let prepared = tokio::task::spawn_blocking(move || mask.prepare()).await;
@@ -112,16 +116,12 @@ impl Exchange {
         let slot = self.slots.acquire(&hop.url).await;
         let client = self.connections.client(&self.filter, &hop.url)?;
         let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
-        *request.headers_mut() = headers;
-        request
-            .headers_mut()
-            .insert(header::ACCEPT_ENCODING, ACCEPTED);
-        *request.body_mut() = hop.body.clone().map(Into::into);
+        headers.insert(header::ACCEPT_ENCODING, ACCEPTED);
         for secret in self.secrets(&hop.url).filter(|_| hop.is_own) {
-            request
-                .headers_mut()
-                .insert(&secret.header, secret.value.clone());
+            headers.insert(&secret.header, secret.value.clone());
         }
+        *request.headers_mut() = headers;
+        *request.body_mut() = hop.body.clone().map(Into::into);
         let limits = &self.limits;
         let response = timeout(limits.first_byte, client.execute(request))
             .await

@@ -14,7 +14,8 @@ use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::reading;
 use crate::client::unanswered::Count;
 
-/// Returns the events of a response. A drop closes the connection. An event that is too long is an error, which ends the stream. It is not read while too many requests of the server are unanswered. An answer is that of `request`.
+/// Returns the events of a response. A drop closes the connection. An event that is too long is an error, which ends the stream. It
+/// is not read while too many requests of the server are unanswered. An answer is that of `request`.
 pub(super) fn events(
     response: ResponseStream,
     unanswered: Arc<Count>,
