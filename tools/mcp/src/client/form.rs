@@ -7,6 +7,8 @@ use tools::question::{AnswerKind, InvalidQuestion};
 use tools::schema::ValueSchema;
 use tools::{Answer, Json, Question, ToolContext, visible_line};
 
+use crate::client::result::plain;
+
 /// The maximum number of fields.
 const MAX_FIELDS: usize = 20;
 
@@ -218,12 +220,6 @@ impl Field {
             _ => of_option(&text),
         }))
     }
-}
-
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Puts a question to the person.

@@ -158,12 +158,11 @@ impl HttpServer {
             return request.with_initial_scope_selection();
         }
         let mut scopes = Store::new(folder, &self.url).granted();
-        scopes.extend(
-            lacking
-                .into_iter()
-                .filter(|scope| !scopes.contains(scope))
-                .collect::<Vec<_>>(),
-        );
+        for scope in lacking {
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
         request.with_scopes(scopes)
     }
 
