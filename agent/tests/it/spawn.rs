@@ -42,7 +42,7 @@ pub(crate) fn agents(turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static)
     agents_at(None, turn)
 }
 
-/// The same, with a price of the tokens.
+/// Agents as those above, with a price of their tokens.
 pub(crate) fn agents_at(
     price: Option<Price>,
     turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static,
