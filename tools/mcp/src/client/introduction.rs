@@ -26,8 +26,8 @@ pub(super) fn readable(answer: &str) -> Option<String> {
     if !has(&FIELDS) || has(&OTHERS) {
         return None;
     }
-    let capabilities = result.get("capabilities").and_then(Value::as_object);
-    let has_capabilities = capabilities.is_some_and(|fields| !fields.values().all(Value::is_null));
+    let stated = result.get("capabilities").and_then(Value::as_object);
+    let has_capabilities = stated.is_some_and(|fields| !fields.values().all(Value::is_null));
     if has_capabilities && InitializeResult::deserialize(&*result).is_ok() {
         return None;
     }
