@@ -26,7 +26,10 @@ use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
 /// Makes single requests: with secrets, behind the address filter, within the limits. The sessions of a client share it.
 pub(crate) struct Exchange {
     pub(crate) connections: Connections,
-    pub(crate) encryption: Encryption,
+    /// The further root certificates of the options, in PEM, which were checked with them.
+    certificates: Vec<Vec<u8>>,
+    /// TLS for protocols other than HTTP. The root certificates of the system are loaded when they are first needed.
+    connector: OnceCell<TlsConnector>,
     pub(crate) filter: AddressFilter,
     pub(crate) limits: HttpLimits,
     mask: Arc<Mask>,
@@ -74,10 +77,8 @@ impl Exchange {
         }
         Ok(Self {
             connections: Connections::new(&options)?,
-            encryption: Encryption {
-                certificates: options.root_certificates.clone(),
-                connector: OnceCell::new(),
-            },
+            certificates: options.root_certificates,
+            connector: OnceCell::new(),
             filter,
             mask: Arc::new(Mask::new(&options.secrets)),
             slots,
@@ -155,26 +156,17 @@ impl Exchange {
     fn mask(&self, hop: &Hop) -> Option<&Arc<Mask>> {
         hop.is_masked.then_some(&self.mask)
     }
-}
 
-/// TLS for protocols other than HTTP. The root certificates of the system are loaded when they are first needed.
-pub(crate) struct Encryption {
-    /// The further root certificates of the options, in PEM, which were checked with them.
-    certificates: Vec<Vec<u8>>,
-    connector: OnceCell<TlsConnector>,
-}
-
-impl Encryption {
-    /// Returns the connector.
+    /// Returns the TLS connector for protocols other than HTTP.
     ///
     /// # Errors
     /// Returns the reason for which there is none.
     pub(crate) fn connector(&self) -> Result<TlsConnector, String> {
-        let connector = self.connector.get_or_try_init(|| self.load());
+        let connector = self.connector.get_or_try_init(|| self.load_connector());
         connector.cloned().map_err(|error| error.to_string())
     }
 
-    fn load(&self) -> Result<TlsConnector, rustls::Error> {
+    fn load_connector(&self) -> Result<TlsConnector, rustls::Error> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut roots = Vec::new();
         for pem in &self.certificates {

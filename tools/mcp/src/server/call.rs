@@ -14,8 +14,7 @@ use tools::{Arguments, CancellationToken, Content, Entry, Host, Json, ToolError,
 
 use crate::server::approval::PeerApprover;
 use crate::server::drive::Driven;
-use crate::server::generation::Generation;
-use crate::server::handler::Handler;
+use crate::server::handler::{Generation, Handler};
 use crate::server::options::{CallRequest, Options};
 use crate::server::peer::Peer;
 use crate::server::progress::PeerProgress;

@@ -15,10 +15,8 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 
 use crate::same_json::same_json;
-use crate::server::generation::Generation;
-use crate::server::handler::Handler;
-use crate::server::log_level::LogLevel;
-use crate::server::peer::{Ask, Message, PeerError, server_request};
+use crate::server::handler::{Generation, Handler};
+use crate::server::peer::{Ask, LogLevel, Message, PeerError, server_request};
 use crate::server::progress::ProgressLine;
 use crate::server::running::{AskedOf, Finished, Running, Step, name_lacking};
 

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleServer;
+use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
 use tokio_util::task::TaskTracker;
 use tools::{CancellationToken, Services};
 
-use crate::server::generation::Generation;
-use crate::server::log_level::LogLevel;
 use crate::server::options::{Options, ServerLimits, Shared};
+use crate::server::peer::LogLevel;
 use crate::server::running::CANCEL_GRACE;
 use crate::server::suspended::Suspended;
 use crate::server::tasks::Tasks;
@@ -85,5 +85,24 @@ impl Calls {
         self.cancel_unattended();
         self.running.close();
         let _ = tokio::time::timeout(CANCEL_GRACE, self.running.wait()).await;
+    }
+}
+
+/// A generation of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Generation {
+    /// The revisions up to 2025-11-25: the server sends requests to the client.
+    Legacy,
+    /// The revisions from 2026-07-28 on: the server answers a request with the input that it requires.
+    Modern,
+}
+
+impl Generation {
+    /// Returns the generation of a request.
+    pub(super) fn of(request: &RequestContext<RoleServer>) -> Self {
+        match request.protocol_version() {
+            Some(version) if version >= ProtocolVersion::V_2026_07_28 => Self::Modern,
+            _ => Self::Legacy,
+        }
     }
 }

@@ -10,11 +10,9 @@ mod batch;
 mod call;
 mod client_message;
 mod drive;
-mod generation;
 mod handler;
 mod host_method;
 mod http;
-mod log_level;
 mod methods;
 mod names;
 mod options;
@@ -43,11 +41,10 @@ use crate::server::options::{Options, Shared};
 use crate::server::permit::Permits;
 
 pub use http::{HttpError, HttpOptions};
-pub use log_level::LogLevel;
 pub use methods::{MethodError, MethodFuture, Methods};
 pub use names::ServedNames;
 pub use options::{CallRequest, ServerLimits};
-pub use peer::{Peer, PeerError, PeerRequest};
+pub use peer::{LogLevel, Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
 pub use stdio::ServeError;
 

@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rmcp::model::{
     ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitResult, InputRequest,
-    ListRootsRequest, ServerRequest, TASKS_EXTENSION_ID,
+    ListRootsRequest, LoggingLevel, ServerRequest, TASKS_EXTENSION_ID,
 };
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tools::call::AskError;
 use tools::{IgnorePoison as _, Progress, ToolContext};
 
-use crate::server::log_level::LogLevel;
+use crate::same_json::same_json;
 use crate::server::permit::Permit;
 
 /// The number of messages that a call may have ready for its client. Further progress and log messages are dropped.
@@ -439,4 +440,27 @@ pub(super) fn server_request(request: InputRequest) -> Option<ServerRequest> {
 
 fn from_json<T: DeserializeOwned>(value: Value) -> Option<T> {
     serde_json::from_value(value).ok()
+}
+
+/// The severity of a log message, from the lowest to the highest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names of syslog, RFC 5424")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl LogLevel {
+    /// Returns the level of a message of `rmcp`.
+    pub(super) fn from_rmcp(level: LoggingLevel) -> Self {
+        same_json(&level).unwrap_or(Self::Emergency)
+    }
 }

@@ -16,7 +16,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use crate::server::handler::Handler;
-use crate::server::log_level::LogLevel;
+use crate::server::peer::LogLevel;
 
 impl Handler {
     fn info(&self) -> ServerConfig {
