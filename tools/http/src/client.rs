@@ -7,9 +7,8 @@ use std::time::SystemTime;
 use http::{Method, StatusCode};
 use tools::ToolContext;
 
-use crate::answer::Answer;
 use crate::bounds::Bounds;
-use crate::cache::{Cache, CacheRequest, Found};
+use crate::cache::{Answer, Cache, CacheRequest, Found};
 use crate::chain::Chain;
 use crate::exchange::Exchange;
 use crate::hop::Hop;

@@ -13,8 +13,8 @@ use tokio_rustls::TlsConnector;
 use url::Url;
 
 use crate::address::AddressFilter;
-use crate::answer::header_bytes;
 use crate::body::Body;
+use crate::cache::header_bytes;
 use crate::codings::ACCEPTED;
 use crate::connections::Connections;
 use crate::failure::failure;

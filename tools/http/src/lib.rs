@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
-mod answer;
 mod body;
 mod bounds;
 mod cache;
@@ -30,7 +29,6 @@ mod secret;
 pub mod server;
 mod service_key;
 pub mod settings;
-mod shown;
 mod slots;
 
 pub use address::private_host;

@@ -2,8 +2,8 @@
 
 use http::{HeaderMap, Method, StatusCode, header};
 
+use crate::error::shown;
 use crate::hop::Hop;
-use crate::shown::shown;
 use crate::{HttpError, headers, location};
 
 /// Returns the next request if the answer is a redirect. Returns `None` if it is not, or has no location.

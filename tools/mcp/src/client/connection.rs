@@ -11,12 +11,11 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::client::connect::connect;
 use crate::client::error::ImportError;
-use crate::client::imported::{Imported, State};
+use crate::client::imported::{Imported, State, Status};
 use crate::client::listing::{Listed, list};
 use crate::client::registration::Registration;
 use crate::client::server::end;
 use crate::client::service::Client;
-use crate::client::status::Status;
 use crate::client::transport_reason::reason;
 
 /// The first delay before a new connection, without jitter.

@@ -17,7 +17,6 @@ use crate::client::import::{Import, Report};
 use crate::client::listing::{self, list};
 use crate::client::lists::{Kept, Lists};
 use crate::client::server_name::ServerName;
-use crate::client::status::Status;
 use crate::client::transport_reason::{RECONNECTION, reason};
 use crate::same_json::same_json;
 
@@ -382,4 +381,27 @@ impl Imported {
             cut: read.cut.clone(),
         })
     }
+}
+
+/// The state of an imported server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// The server is connected by the first call, because its tools are [known](super::Import::known).
+    Idle,
+    /// The first connection is being made.
+    Connecting,
+    /// The server is connected.
+    Connected {
+        /// The revision of the protocol, such as `2026-07-28`.
+        protocol: String,
+    },
+    /// The server is not connected, and will be connected again. Its tools answer
+    /// [`Unavailable`](tools::ToolErrorKind::Unavailable).
+    Disconnected {
+        /// The reason.
+        reason: String,
+    },
+    /// The server was removed.
+    Removed,
 }

@@ -37,7 +37,6 @@ mod server_tool;
 mod servers;
 mod service;
 mod snake_case;
-mod status;
 mod stdio;
 mod tasks;
 mod transport_reason;
@@ -46,7 +45,7 @@ mod unanswered;
 pub use error::ImportError;
 pub use http::{HttpServer, LoginError, OAuthClient};
 pub use import::{Import, Refusal, Refused, Report, Review};
-pub use imported::{Imported, Items};
+pub use imported::{Imported, Items, Status};
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub(crate) use registration::unusable;
 pub use resource::{Resource, ResourceTemplate};
@@ -54,7 +53,6 @@ pub use sampling::{Sample, SampleMessage, SampleRequest, Sampling};
 pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;
 pub use servers::Servers;
-pub use status::Status;
 pub use stdio::{
     Alive, BoxedRead, BoxedWrite, Launched, Remarks, StdioError, StdioServer, server_command,
 };

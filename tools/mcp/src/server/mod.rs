@@ -5,7 +5,6 @@
     reason = "clients of older revisions have log messages, sampling and roots"
 )]
 
-mod approval;
 mod batch;
 mod call;
 mod client_message;
@@ -19,8 +18,8 @@ mod options;
 mod oversized;
 mod peer;
 mod permit;
+mod person;
 mod progress;
-mod question;
 mod requests;
 mod result;
 mod running;
