@@ -66,11 +66,7 @@ impl Batches {
         let cancelled: Cancelled = serde_json::from_slice(notification).ok()?;
         let id = Some(cancelled.params.request_id?);
         let mut awaited = self.0.iter().flat_map(|batch| &batch.awaited);
-        if awaited.any(|awaited| *awaited == id) {
-            id
-        } else {
-            None
-        }
+        awaited.find(|awaited| **awaited == id)?.clone()
     }
 
     /// Takes a message for the client. Returns the text to send, which is empty if the message waits for other answers of its batch.
