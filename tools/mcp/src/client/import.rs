@@ -134,7 +134,7 @@ pub struct Report {
     pub tools: Vec<ToolName>,
     /// The definitions that are not registered, in the server's order.
     pub refused: Vec<Refused>,
-    /// What ended the list early, if something did, such as a limit. Tools after it are not imported.
+    /// The reason why the list ended early, if it did, such as a limit. Tools after it are not imported.
     pub cut: Option<String>,
     /// Notes for the user, about definitions with invisible characters and of the host's [review](super::Import::review), such as a
     /// decision about a tool that the server does not have.
