@@ -509,13 +509,17 @@ async fn an_answer_that_is_too_long_or_no_message_is_refused() {
     );
     let event = |length: usize| format!("data: {}\n\n", "x".repeat(length));
     let events = event(500).repeat(5) + &event(MAX_MESSAGE_BYTES);
-    let (Ok(Answer::Sse(mut events, None)), _) = post(
-        response("200 OK", "text/event-stream", &events),
+    let streamed = response("200 OK", "text/event-stream", &events);
+    let server = TestServer::start(move |_| streamed.clone()).await;
+    let requests = HttpServer::new(&server.url("/mcp")).unwrap().requests();
+    let sent = requests.unwrap().post_message(
+        server.url("/mcp").into(),
         ping(),
         None,
-    )
-    .await
-    else {
+        None,
+        HashMap::new(),
+    );
+    let Ok(Answer::Sse(mut events, None)) = sent.await else {
         panic!("no stream");
     };
     // The bytes of an event that is too long may come with those of others.
