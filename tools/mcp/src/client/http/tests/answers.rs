@@ -512,13 +512,8 @@ async fn an_answer_that_is_too_long_or_no_message_is_refused() {
     let streamed = response("200 OK", "text/event-stream", &events);
     let server = TestServer::start(move |_| streamed.clone()).await;
     let requests = HttpServer::new(&server.url("/mcp")).unwrap().requests();
-    let sent = requests.unwrap().post_message(
-        server.url("/mcp").into(),
-        ping(),
-        None,
-        None,
-        HashMap::new(),
-    );
+    let (requests, uri) = (requests.unwrap(), server.url("/mcp").into());
+    let sent = requests.post_message(uri, ping(), None, None, HashMap::new());
     let Ok(Answer::Sse(mut events, None)) = sent.await else {
         panic!("no stream");
     };
