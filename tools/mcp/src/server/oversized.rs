@@ -69,8 +69,7 @@ where
     }
 
     /// Begins to send the answer to a line, which leaves even if the caller is dropped.
-    fn refuse(&mut self, refused: Refused) {
-        let (error, id) = *refused;
+    fn refuse(&mut self, (error, id): (ErrorData, Option<RequestId>)) {
         let refusal = self
             .lines
             .send(TxJsonRpcMessage::<RoleServer>::error(error, id));
@@ -99,7 +98,7 @@ where
             let message = tokio::select! {
                 biased;
                 Some(refused) = self.refused.recv() => {
-                    self.refuse(refused);
+                    self.refuse(*refused);
                     continue;
                 }
                 message = self.lines.receive() => message,
@@ -107,7 +106,7 @@ where
             if message.is_none() {
                 // The process may end with its input.
                 while let Ok(refused) = self.refused.try_recv() {
-                    self.refuse(refused);
+                    self.refuse(*refused);
                 }
                 while self.refusals.join_next().await.is_some() {}
             }
