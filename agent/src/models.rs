@@ -1,14 +1,13 @@
 //! [`Models`]: the models that the tools of a session may ask.
 
 use std::any::TypeId;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use tools::protocol::InvalidTarget;
 use tools::{Access, Entry, Services, Target};
 
-use crate::{Price, Provider, ProviderError};
+use crate::{Provider, ProviderError};
 
 /// The tool that asks a model, and its argument that names the model.
 const GENERATE: (&str, &str) = ("llm.generate", "model");
@@ -28,7 +27,6 @@ pub struct Models {
     session: Arc<dyn Provider>,
     name: ModelChoice,
     open: Option<Arc<Open>>,
-    prices: BTreeMap<String, Price>,
 }
 
 /// A model by the name of its provider and its own. Written `openai/gpt-5.1`.
@@ -79,7 +77,6 @@ impl Models {
             session,
             name,
             open: None,
-            prices: BTreeMap::new(),
         }
     }
 
@@ -99,13 +96,6 @@ impl Models {
             open: Some(Arc::new(open)),
             ..self
         }
-    }
-
-    /// Sets the price of a model, in place of the one that its [provider](crate::ProviderInfo) knows.
-    #[must_use]
-    pub fn with_price(mut self, model: impl Into<String>, price: Price) -> Self {
-        self.prices.insert(model.into(), price);
-        self
     }
 
     /// Returns the name of the session's model.
@@ -129,11 +119,6 @@ impl Models {
                 ),
             }),
         }
-    }
-
-    /// Returns the price of a model, or `None` if it is unknown.
-    pub(crate) fn price(&self, choice: &ModelChoice) -> Option<Price> {
-        self.prices.get(&choice.model).copied()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{BudgetLimits, Price, RepeatLimits};
+use crate::{BudgetLimits, RepeatLimits};
 
 /// The default step limit of a run.
 pub const DEFAULT_MAX_STEPS: u32 = 50;
@@ -14,8 +14,6 @@ pub struct RunOptions {
     pub limits: BudgetLimits,
     /// The reactions to repeated calls.
     pub repeats: RepeatLimits,
-    /// The price of the provider's model, in place of the one that the [provider](crate::ProviderInfo) knows.
-    pub price: Option<Price>,
     /// The tokens of the model's context. `None` means those that the provider [knows](crate::ProviderInfo::context).
     pub context_tokens: Option<u64>,
     /// The id of the host's request, which the run's events, journal rows and spans carry.
@@ -34,7 +32,6 @@ impl Default for RunOptions {
         Self {
             limits,
             repeats: RepeatLimits::default(),
-            price: None,
             context_tokens: None,
             correlation_id: None,
             agent_name: None,

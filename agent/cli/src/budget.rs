@@ -28,25 +28,18 @@ pub(crate) fn run_options(
     limits.steps = Some(program.max_steps.value.into());
     limits.time = program.run_deadline.as_ref().map(|deadline| deadline.value);
     let context_tokens = program.context_tokens.as_ref();
-    let mut options = RunOptions {
+    let options = RunOptions {
         limits,
         repeats,
         context_tokens: context_tokens.map(|tokens| tokens.value.into()),
         ..RunOptions::default()
     };
-    let Some(model) = &provider.model else {
-        return Ok(options);
-    };
-    // A later file precedes an earlier one.
-    let mut prices = program.prices.iter().rev();
-    let price = prices.find(|price| price.value.model == *model);
-    options.price = price.map(|price| price.value.price());
-    if let Some((key, limit)) = money_limit(settings)
-        && options.price.or(provider.price).is_none()
-    {
-        return Err(SettingsError::value(&limit.origin, key, needs_price(model)));
+    match (money_limit(settings), &provider.model) {
+        (Some((key, limit)), Some(model)) if provider.price.is_none() => {
+            Err(SettingsError::value(&limit.origin, key, needs_price(model)))
+        }
+        _ => Ok(options),
     }
-    Ok(options)
 }
 
 /// Returns the first limit on money, with its key. Each model then needs a price, which the settings or its provider know.

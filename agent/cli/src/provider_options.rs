@@ -55,6 +55,11 @@ pub(crate) fn general(settings: &Settings) -> ProviderOptions {
         .with_retry_policy(retry_policy);
     options.streaming = Some(settings.program().streaming.value);
     options.generation.max_output_tokens = value(&settings.program().max_output_tokens);
+    let prices = settings.program().prices.iter();
+    // A later file precedes an earlier one.
+    options.prices = prices
+        .map(|price| (price.value.model.clone(), price.value.price()))
+        .collect();
     options.proxy = settings
         .program()
         .proxy

@@ -5,7 +5,7 @@ mod command_session;
 mod first_look;
 mod unattended;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -286,11 +286,6 @@ impl SessionOptions {
         );
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_name(choice.name());
-        let prices = settings.program().prices.iter().map(|price| &price.value);
-        let priced: BTreeSet<_> = prices.clone().map(|price| price.model.clone()).collect();
-        let models = prices.fold(models, |models, price| {
-            models.with_price(&price.model, price.price())
-        });
         let foreign_key =
             |provider| Some(ForeignKey::find(settings, choice, provider)?.to_string());
         let others = program::providers()
@@ -316,9 +311,7 @@ impl SessionOptions {
             options.model = Some(wanted.model.clone());
             let provider = program::provider(name)?.create(&options)?;
             match money_limit {
-                Some(key)
-                    if !priced.contains(&wanted.model) && provider.about().price.is_none() =>
-                {
+                Some(key) if provider.about().price.is_none() => {
                     let reason = format!("{key} {}", budget::needs_price(&wanted.model));
                     let provider = name.clone();
                     Err(ProviderError::Options { provider, reason })

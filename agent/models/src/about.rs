@@ -24,14 +24,18 @@ pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions)
         (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
     };
     ProviderInfo {
-        service_name: endpoint.service_name().into(),
+        service_name: endpoint.service.conventional_name().into(),
         model: Some(model.to_owned()),
         base_url: Some(endpoint.base_url.clone()),
         generation: options.generation.clone(),
         wire: Some(wire_options(api, options)),
         context: ContextSize::new(context_tokens),
         reserved_tokens,
-        price: known.and_then(|known| known.price(endpoint.listed_name)),
+        price: options
+            .prices
+            .get(model)
+            .copied()
+            .or_else(|| known?.price(endpoint.listed_name)),
         ..ProviderInfo::new(api.name())
     }
 }

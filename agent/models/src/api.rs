@@ -1,10 +1,12 @@
 //! [`Api`]: the APIs of services.
 
 use agent::ProviderError;
+use serde::Deserialize;
 use tools::protocol::wire::Format;
 
 /// The API of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Api {
     OpenAi,
     OpenAiResponses,
@@ -54,26 +56,6 @@ impl Api {
         }
     }
 
-    /// Returns the URL of the usual service.
-    pub(crate) fn public_url(self) -> &'static str {
-        match self {
-            Self::OpenAi | Self::OpenAiResponses => "https://api.openai.com/v1",
-            Self::Anthropic => "https://api.anthropic.com",
-            Self::Gemini => "https://generativelanguage.googleapis.com",
-            Self::Ollama => "http://localhost:11434",
-        }
-    }
-
-    /// Returns the usual environment variable of the key.
-    pub(crate) fn key_variable(self) -> &'static str {
-        match self {
-            Self::OpenAi | Self::OpenAiResponses => "OPENAI_API_KEY",
-            Self::Anthropic => "ANTHROPIC_API_KEY",
-            Self::Gemini => "GEMINI_API_KEY",
-            Self::Ollama => "OLLAMA_API_KEY",
-        }
-    }
-
     /// Returns a model of the usual service that calls tools over this API. Ollama's models are those that its user has pulled.
     pub(crate) fn default_model(self) -> Option<&'static str> {
         match self {
@@ -84,11 +66,6 @@ impl Api {
             Self::Gemini => Some("gemini-3.8-flash"),
             Self::Ollama => None,
         }
-    }
-
-    /// Returns true if the usual service needs a key.
-    pub(crate) fn needs_key(self) -> bool {
-        self != Self::Ollama
     }
 
     /// Returns true if the variants of services are known by name.

@@ -176,8 +176,8 @@ impl Reading<'_> {
 
     fn user<'a>(&self, messages: &'a [Message]) -> Unit<'a> {
         let (mut results, mut content) = (Vec::new(), Vec::new());
-        let is_users = |message: &&Message| message.role != Role::Assistant;
-        for message in messages.iter().filter(is_users) {
+        let messages = messages.iter();
+        for message in messages.filter(|message| message.role != Role::Assistant) {
             let mut following = Vec::new();
             for part in &message.parts {
                 match part {

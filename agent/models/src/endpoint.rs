@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use crate::api::Api;
 use crate::base_url::base_url;
 use crate::key::Key;
-use crate::service::{Auth, Service};
+use crate::service::Service;
 
 /// A service: its API, its differences and its URL.
 pub(crate) struct Endpoint {
@@ -26,13 +26,8 @@ impl Endpoint {
     pub(crate) fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let (name, url) = (options.dialect.as_deref(), options.base_url.as_deref());
         let service = Service::find(api, name, url)?;
-        let has_dialect = api.has_dialects() && (name.is_some() || url.is_some_and(Service::is_at));
-        let listed_name = match url {
-            Some(_) if has_dialect => Some(&*service.name),
-            Some(_) => None,
-            None if api.has_dialects() => Some(&*service.name),
-            None => Some(api.name()),
-        };
+        let is_named = api.has_dialects() && (name.is_some() || url.is_some_and(Service::is_at));
+        let listed_name = (url.is_none() || is_named).then_some(&*service.name);
         let is_known = api.has_dialects() && service.name != Service::openai().name;
         let url = match url {
             Some(url) => url,
@@ -44,7 +39,7 @@ impl Endpoint {
                 let reason = format!("the dialect {} needs a base URL{public}", service.name);
                 return Err(api.refused(reason));
             }
-            None => api.public_url(),
+            None => service.public_url(),
         };
         Ok(Self {
             api,
@@ -54,28 +49,9 @@ impl Endpoint {
         })
     }
 
-    /// Returns the usual variable of the key. That of OpenAI is not for other services that are known.
-    pub(crate) fn key_variable(&self) -> &'static str {
-        if self.api.has_dialects() {
-            &self.service.key
-        } else {
-            self.api.key_variable()
-        }
-    }
-
     /// Returns true if the service refuses a request without a key. One at a URL of the user's may take it.
     pub(crate) fn needs_key(&self, options: &ProviderOptions) -> bool {
-        let is_open = !self.api.needs_key() || self.service.auth == Auth::Optional;
-        !is_open && options.base_url.is_none()
-    }
-
-    /// Returns the name of the service in OpenTelemetry's conventions for generative AI.
-    pub(crate) fn service_name(&self) -> &'static str {
-        match self.api {
-            Api::OpenAi | Api::OpenAiResponses => self.service.conventional_name(),
-            Api::Gemini => "gcp.gemini",
-            Api::Anthropic | Api::Ollama => self.api.name(),
-        }
+        !self.service.key_is_optional && options.base_url.is_none()
     }
 
     /// Returns the name of the service in stored data.
@@ -83,7 +59,7 @@ impl Endpoint {
         if self.api.has_dialects() {
             &self.service.name
         } else {
-            self.service_name()
+            self.service.conventional_name()
         }
     }
 
@@ -95,7 +71,7 @@ impl Endpoint {
         Key::read(
             self.api,
             options.key.as_ref(),
-            self.key_variable(),
+            &self.service.key,
             !self.needs_key(options),
         )
     }
@@ -107,13 +83,9 @@ impl Endpoint {
     pub(crate) fn headers(&self, key: &Key) -> Result<HeaderMap, ProviderError> {
         let mut headers = HeaderMap::new();
         let key = key.secret.expose_secret();
-        let (name, value) = match self.api {
-            Api::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
-            Api::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
-            _ if self.api.has_dialects() && self.service.auth == Auth::ApiKey => {
-                (HeaderName::from_static("api-key"), key.to_owned())
-            }
-            _ => (AUTHORIZATION, format!("Bearer {key}")),
+        let (name, value) = match &self.service.key_header {
+            Some(name) => (HeaderName::from_static(name), key.to_owned()),
+            None => (AUTHORIZATION, format!("Bearer {key}")),
         };
         if !key.is_empty() {
             let reason = "its key has a line break or another control character; remove it";
@@ -184,7 +156,13 @@ mod tests {
             let options = url
                 .into_iter()
                 .fold(options, ProviderOptions::with_base_url);
-            assert_eq!(Endpoint::new(api, &options).unwrap().service_name(), name);
+            assert_eq!(
+                Endpoint::new(api, &options)
+                    .unwrap()
+                    .service
+                    .conventional_name(),
+                name
+            );
         }
     }
 

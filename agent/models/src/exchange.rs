@@ -102,17 +102,18 @@ impl Model {
         let url = self.endpoint.url(&self.profile.name, streaming);
         let request = self.client.post(url).headers(self.headers.clone());
         let request = request.header(CONTENT_TYPE, "application/json").body(body);
-        let mut response = within(
-            self.timeouts.first_byte,
-            "the first byte",
-            true,
-            request.send(),
-        )
-        .await?;
-        let status = response.status();
+        let first_byte = self.timeouts.first_byte;
+        let response = within(first_byte, "the first byte", true, request.send()).await?;
+        // A service may send the head of a whole reply before the model answers.
+        let limit = if streaming {
+            self.timeouts.idle
+        } else {
+            first_byte.max(self.timeouts.idle)
+        };
+        let (status, headers) = (response.status(), response.headers().clone());
+        let arriving = Arriving { response, limit };
         if !status.is_success() {
-            let headers = response.headers().clone();
-            let body = self.body_of(&mut response, streaming, MAX_ERROR).await?;
+            let body = arriving.read(MAX_ERROR).await?;
             let body = String::from_utf8_lossy(&body).into_owned();
             return Err(Broken::Status {
                 status,
@@ -120,9 +121,8 @@ impl Model {
                 body,
             });
         }
-        let kind = response.headers().get(CONTENT_TYPE);
+        let kind = headers.get(CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.to_owned();
         let essence = kind.split(';').next().unwrap_or_default().trim();
         let essence = essence.to_ascii_lowercase();
         let is_stream = match essence.as_str() {
@@ -131,14 +131,14 @@ impl Model {
             _ => false,
         };
         if is_stream {
-            self.read_stream(&mut response, streaming, reply).await?;
+            self.read_stream(arriving, reply).await?;
         } else {
-            let body = self.body_of(&mut response, streaming, MAX_REPLY).await?;
+            let body = arriving.read(MAX_REPLY).await?;
             if body.len() >= MAX_REPLY {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
             self.read_body(&body, reply)
-                .ok_or(Broken::ContentType(kind))??;
+                .ok_or_else(|| Broken::ContentType(kind.to_owned()))??;
         }
         for document in reply.characters.read(None).into_iter().flatten() {
             reply.read_whole(&document)?;
@@ -152,20 +152,19 @@ impl Model {
 
     async fn read_stream(
         &self,
-        response: &mut Response,
-        streaming: bool,
+        mut arriving: Arriving,
         reply: &mut Reply<'_>,
     ) -> Result<(), Broken> {
         let mut lines = Lines::new(self.profile.api == Api::Ollama);
         let mut read = 0;
-        while let Some(piece) = self.next_piece(response, streaming).await? {
+        while let Some(piece) = arriving.next().await? {
             read += piece.len();
             if read.max(lines.held()) > MAX_REPLY {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
             lines.read(&piece, &mut |document| reply.read(document))?;
             if reply.reader.is_over() {
-                let leftover = async { while let Ok(Some(_)) = response.chunk().await {} };
+                let leftover = async { while let Ok(Some(_)) = arriving.response.chunk().await {} };
                 let _ = time::timeout(LEFTOVER, leftover).await;
                 return Ok(());
             }
@@ -201,16 +200,24 @@ impl Model {
             _ => None,
         }
     }
+}
 
-    /// Returns the first bytes of a body.
-    async fn body_of(
-        &self,
-        response: &mut Response,
-        streaming: bool,
-        most: usize,
-    ) -> Result<Vec<u8>, Broken> {
+/// The body of a response, with the limit of the wait for each piece.
+struct Arriving {
+    response: Response,
+    limit: Duration,
+}
+
+impl Arriving {
+    async fn next(&mut self) -> Result<Option<Bytes>, Broken> {
+        let piece = self.response.chunk();
+        within(self.limit, "the next piece of the response", false, piece).await
+    }
+
+    /// Returns the first bytes.
+    async fn read(mut self, most: usize) -> Result<Vec<u8>, Broken> {
         let mut body = Vec::new();
-        while let Some(piece) = self.next_piece(response, streaming).await? {
+        while let Some(piece) = self.next().await? {
             body.extend_from_slice(&piece);
             if body.len() >= most {
                 body.truncate(most);
@@ -218,26 +225,6 @@ impl Model {
             }
         }
         Ok(body)
-    }
-
-    async fn next_piece(
-        &self,
-        response: &mut Response,
-        streaming: bool,
-    ) -> Result<Option<Bytes>, Broken> {
-        // A service may send the head of a whole reply before the model answers.
-        let limit = if streaming {
-            self.timeouts.idle
-        } else {
-            self.timeouts.first_byte.max(self.timeouts.idle)
-        };
-        within(
-            limit,
-            "the next piece of the response",
-            false,
-            response.chunk(),
-        )
-        .await
     }
 }
 
@@ -306,9 +293,8 @@ fn is_error(document: &Fields<'_>) -> bool {
             words.is_string() || words.json().starts_with('[')
         })
     };
-    let is_reply = || !document.first(&["choices", "type", "candidates"]).is_null();
     is_named(document.get("error"))
         || of_choice()
         || document.get("object").json() == "\"error\""
-        || is_worded() && !is_reply()
+        || is_worded() && document.first(&["choices", "type", "candidates"]).is_null()
 }

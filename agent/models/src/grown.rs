@@ -4,11 +4,12 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use foldhash::quality::RandomState;
+use serde::Serialize;
 use tools::protocol::{Message, Part};
-use tools::{Content, Json};
+use tools::{Content, IgnorePoison as _, Json};
 
 /// The most conversations that are kept: those of a session and its sub-agents.
 const MOST: usize = 8;
@@ -79,10 +80,7 @@ impl Grown {
             definitions: definitions.clone(),
             units: known.clone(),
         };
-        let mut conversations = self
-            .conversations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut conversations = self.conversations.lock().ignore_poison();
         conversations.push(conversation);
         if conversations.len() > MOST {
             conversations.remove(0);
@@ -93,10 +91,7 @@ impl Grown {
     /// Returns the units that the messages begin with, and forgets the conversation that has them. The last one may go on, so it is not
     /// among them.
     fn known(&self, definitions: &Arc<str>, messages: &[Message]) -> Vec<Arc<WrittenUnit>> {
-        let mut conversations = self
-            .conversations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut conversations = self.conversations.lock().ignore_poison();
         let same_units = |conversation: &Conversation| {
             if conversation.definitions != *definitions {
                 return 0;
@@ -140,8 +135,7 @@ impl Grown {
                         }
                         arguments.extend(result.structured.clone());
                     }
-                    // Serialising into a hasher does not fail.
-                    other => drop(serde_json::to_writer(Bytes(&mut hasher), other)),
+                    other => hash_json(other, &mut hasher),
                 }
             }
         }
@@ -155,22 +149,14 @@ impl Grown {
 fn hash_content(content: &Content, hasher: &mut impl Hasher) {
     match content {
         Content::Text { text } => text.hash(hasher),
-        other => drop(serde_json::to_writer(Bytes(hasher), other)),
+        Content::Image { data, mime_type } => (data, mime_type).hash(hasher),
+        other => hash_json(other, hasher),
     }
 }
 
-/// A hasher of the bytes that are written.
-struct Bytes<'a, H>(&'a mut H);
-
-impl<H: Hasher> std::io::Write for Bytes<'_, H> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+fn hash_json(part: &impl Serialize, hasher: &mut impl Hasher) {
+    // A part has no values that JSON cannot have.
+    serde_json::to_string(part).unwrap_or_default().hash(hasher);
 }
 
 #[cfg(test)]

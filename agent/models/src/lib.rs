@@ -36,7 +36,6 @@ mod service;
 mod service_error;
 mod settings;
 mod split_characters;
-mod stop;
 mod turn;
 mod written_thoughts;
 

@@ -7,6 +7,9 @@ use crate::broken::Broken;
 use crate::documents::documents;
 use crate::split_characters::escaped;
 
+/// Takes a document of a reply.
+pub(crate) type ReadDocument<'a> = dyn FnMut(&str) -> Result<(), Broken> + 'a;
+
 /// The state of a stream that is read in lines.
 pub(crate) struct Lines {
     /// True if each line is a document, as Ollama has it.
@@ -38,11 +41,7 @@ impl Lines {
     ///
     /// # Errors
     /// Returns an error if the stream reports one, if a document is garbled, and the errors of `read`.
-    pub(crate) fn read(
-        &mut self,
-        piece: &[u8],
-        read: &mut impl FnMut(&str) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+    pub(crate) fn read(&mut self, piece: &[u8], read: &mut ReadDocument<'_>) -> Result<(), Broken> {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             if !part.ends_with(b"\n") {
                 self.rest.extend_from_slice(part);
@@ -61,20 +60,13 @@ impl Lines {
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
-    pub(crate) fn finish(
-        &mut self,
-        read: &mut impl FnMut(&str) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+    pub(crate) fn finish(&mut self, read: &mut ReadDocument<'_>) -> Result<(), Broken> {
         let line = std::mem::take(&mut self.rest);
         self.read_line(&line, read)?;
         self.read_event(read)
     }
 
-    fn read_line(
-        &mut self,
-        line: &[u8],
-        read: &mut impl FnMut(&str) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+    fn read_line(&mut self, line: &[u8], read: &mut ReadDocument<'_>) -> Result<(), Broken> {
         let text = escaped(line);
         let text = text.trim_start_matches('\u{feff}');
         // GPUStack reports an error of a stream in a field of this name, which is not of the standard.
@@ -99,10 +91,7 @@ impl Lines {
         Ok(())
     }
 
-    fn read_event(
-        &mut self,
-        read: &mut impl FnMut(&str) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+    fn read_event(&mut self, read: &mut ReadDocument<'_>) -> Result<(), Broken> {
         if std::mem::take(&mut self.is_error) && !self.data.trim().is_empty() {
             return Err(Broken::Reported(self.data.trim().to_owned()));
         }
@@ -119,10 +108,7 @@ impl Lines {
 ///
 /// # Errors
 /// Returns an error if the text tells of one or is garbled, and the errors of `read`.
-fn read_documents(
-    text: &str,
-    read: &mut impl FnMut(&str) -> Result<(), Broken>,
-) -> Result<(), Broken> {
+fn read_documents(text: &str, read: &mut ReadDocument<'_>) -> Result<(), Broken> {
     documents(text)?.into_iter().try_for_each(read)
 }
 

@@ -131,19 +131,17 @@ impl Remote {
 
 /// Returns the service that the options name. An unknown dialect counts as none: creating the provider tells of it.
 fn service(api: Api, options: &ProviderOptions) -> Option<ModelService> {
-    let usual = ModelService {
-        base_url: api.public_url().to_owned(),
-        key_variable: api.key_variable(),
-        needs_key: api.needs_key(),
-        model: api.default_model(),
+    let usual = ProviderOptions::new();
+    let (endpoint, options) = match Endpoint::new(api, options) {
+        Ok(endpoint) => (endpoint, options),
+        Err(_) => (Endpoint::new(api, &usual).ok()?, &usual),
     };
-    let named = Endpoint::new(api, options).ok();
-    Some(named.map_or(usual, |endpoint| ModelService {
-        key_variable: endpoint.key_variable(),
+    Some(ModelService {
+        key_variable: &endpoint.service.key,
         needs_key: endpoint.needs_key(options),
         base_url: endpoint.base_url,
         model: api.default_model().filter(|_| options.base_url.is_none()),
-    }))
+    })
 }
 
 /// Submits the provider of an API.

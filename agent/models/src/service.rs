@@ -17,8 +17,13 @@ pub(crate) struct Service {
     pub(crate) urls: Vec<String>,
     /// The environment variable of the key.
     pub(crate) key: String,
+    /// The header of the key, if it is not `Authorization`.
+    pub(crate) key_header: Option<String>,
+    /// True if the service may take requests without a key.
     #[serde(default)]
-    pub(crate) auth: Auth,
+    pub(crate) key_is_optional: bool,
+    /// The API of this service, if it is one of its own. Others have a variant of OpenAI's.
+    api: Option<Api>,
     /// The name in OpenTelemetry's conventions for generative AI, if it is another one.
     conventional_name: Option<String>,
     #[serde(default = "chat_path")]
@@ -46,17 +51,6 @@ pub(crate) struct Service {
     /// The place that tells of the differences.
     #[allow(dead_code, reason = "for readers of the file")]
     source: String,
-}
-
-/// The header of the key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Auth {
-    #[default]
-    Bearer,
-    /// A service that may take requests without a key.
-    Optional,
-    ApiKey,
 }
 
 /// The field of the effort of reasoning.
@@ -110,7 +104,19 @@ impl Service {
         &SERVICES[0]
     }
 
-    /// Returns the service of this name, or else that at the base URL, or else OpenAI's.
+    /// Returns the public service with this API.
+    pub(crate) fn usual(api: Api) -> &'static Self {
+        let mut services = SERVICES.iter();
+        let own = services.find(|service| service.api == Some(api));
+        own.unwrap_or(Self::openai())
+    }
+
+    /// Returns the services with variants of OpenAI's API.
+    fn dialects() -> impl Iterator<Item = &'static Self> {
+        SERVICES.iter().filter(|service| service.api.is_none())
+    }
+
+    /// Returns the service of this name, or else that at the base URL, or else the usual one.
     ///
     /// # Errors
     /// Returns the known names if no service has the name, and an error if the API has no dialects.
@@ -119,22 +125,23 @@ impl Service {
         name: Option<&str>,
         base_url: Option<&str>,
     ) -> Result<&'static Self, ProviderError> {
-        match name {
-            Some(name) if !api.has_dialects() => Err(api.refused(format!(
+        let Some(name) = name else {
+            let at_url = base_url.filter(|_| api.has_dialects()).and_then(Self::at);
+            return Ok(at_url.unwrap_or(Self::usual(api)));
+        };
+        if !api.has_dialects() {
+            return Err(api.refused(format!(
                 "it has no dialects, so not {name:?} either; remove the dialect, or use the provider openai"
-            ))),
-            Some(name) => SERVICES
-                .iter()
-                .find(|service| service.name == name)
-                .ok_or_else(|| {
-                    let known: Vec<_> = SERVICES.iter().map(|service| &*service.name).collect();
-                    api.refused(format!(
-                        "there is no dialect {name:?}; use one of: {}",
-                        known.join(", ")
-                    ))
-                }),
-            None => Ok(base_url.and_then(Self::at).unwrap_or(Self::openai())),
+            )));
         }
+        let found = Self::dialects().find(|service| service.name == name);
+        found.ok_or_else(|| {
+            let known: Vec<_> = Self::dialects().map(|service| &*service.name).collect();
+            api.refused(format!(
+                "there is no dialect {name:?}; use one of: {}",
+                known.join(", ")
+            ))
+        })
     }
 
     /// Returns the public service at this URL. Ports of this machine do not tell which server listens.
@@ -145,9 +152,7 @@ impl Service {
             url.starts_with("https://")
                 && host_of(url).is_some_and(|own| own == host || host.ends_with(&format!(".{own}")))
         };
-        SERVICES
-            .iter()
-            .find(|service| service.urls.iter().any(is_of_host))
+        Self::dialects().find(|service| service.urls.iter().any(is_of_host))
     }
 
     /// Returns true for a URL of a known service.

@@ -14,8 +14,8 @@ use crate::provider::guarded;
 use crate::run::{BYTES_PER_TOKEN, Compaction};
 use crate::trace::{end_chat, open_chat};
 use crate::{
-    Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Price, Provider,
-    ProviderError, Request, Run, Spending, Step, TextSink, Turn, Usage,
+    Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Provider, ProviderError,
+    Request, Run, Spending, Step, TextSink, Turn, Usage,
 };
 
 /// The bytes around each part of a message.
@@ -29,8 +29,6 @@ pub(crate) struct Meter<'a> {
     /// The context of the run or the call that requests them.
     pub(crate) cx: &'a ToolContext,
     pub(crate) budget: &'a Budget,
-    /// The price of the tokens, in place of the one that the provider knows.
-    pub(crate) price: Option<Price>,
     /// The bytes of the tools' definitions in each request.
     pub(crate) definitions: u64,
 }
@@ -81,7 +79,7 @@ impl Meter<'_> {
         if usage == Usage::default() {
             return Ok(());
         }
-        let price = self.price.or(guarded::about(provider).price);
+        let price = guarded::about(provider).price;
         let cost = price.map_or_else(Cost::default, |price| price.cost(usage));
         self.budget
             .record(Spending::tokens(usage.total(), cost))
@@ -132,7 +130,6 @@ impl Driver {
         Meter {
             cx: run_cx.cx,
             budget: run_cx.budget,
-            price: self.options.price,
             definitions: self.definition_bytes(run_cx),
         }
     }

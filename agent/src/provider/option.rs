@@ -1,10 +1,11 @@
 //! [`ProviderOptions`]: the configuration of a provider.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tools::protocol::wire::Strictness;
 
-use super::{GenerationOptions, KeySource, RetryPolicy, Timeouts};
+use super::{GenerationOptions, KeySource, Price, RetryPolicy, Timeouts};
 
 /// The configuration of a provider. A provider ignores the options that it does not use. `None` means the default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +37,8 @@ pub struct ProviderOptions {
     pub timeouts: Option<Timeouts>,
     /// The retries after transient errors. Defaults to [`RetryPolicy::default`].
     pub retry_policy: Option<RetryPolicy>,
+    /// The prices of models by their names, in place of those that the provider knows.
+    pub prices: BTreeMap<String, Price>,
 }
 
 /// The proxy of a provider's requests. Requests to this machine use none.

@@ -7,8 +7,7 @@ use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, to
 use crate::driver::{ActiveRun, DriverError, Meter};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
 use crate::{
-    Budget, Event, ModelChoice, Models, Price, Provider, Request, RetrySink, StopReason, ToolSet,
-    Turn,
+    Budget, Event, ModelChoice, Models, Provider, Request, RetrySink, StopReason, ToolSet, Turn,
 };
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
@@ -68,9 +67,7 @@ pub(crate) async fn generate(
         .as_ref()
         .map_or_else(|| prompt.clone(), |schema| bound_prompt(&prompt, schema));
     messages.push(Message::text(Role::User, prompt));
-    let price = models.price(&choice);
-    let ask = async |messages: &[Message]| ask(cx, &*provider, messages, price).await;
-    let turn = ask(&messages).await?;
+    let turn = ask(cx, &*provider, &messages).await?;
     let Some(schema) = schema else {
         return Ok(ToolResult::text(turn.message.to_text()));
     };
@@ -81,7 +78,7 @@ pub(crate) async fn generate(
     // Services refuse a call without its result, so those that the model invents are left out.
     messages.push(Message::text(Role::Assistant, turn.message.to_text()));
     messages.push(Message::text(Role::User, repair_prompt(&problem)));
-    let turn = ask(&messages).await?;
+    let turn = ask(cx, &*provider, &messages).await?;
     checked(&turn.message.to_text(), &schema)
         .map(json_result)
         .map_err(|problem| {
@@ -97,7 +94,6 @@ async fn ask(
     cx: &ToolContext,
     provider: &dyn Provider,
     messages: &[Message],
-    price: Option<Price>,
 ) -> Result<Turn, ToolError> {
     let budget = cx
         .service::<Budget>()
@@ -117,7 +113,6 @@ async fn ask(
     let meter = Meter {
         cx,
         budget: &budget,
-        price,
         definitions: 0,
     };
     let turn = meter

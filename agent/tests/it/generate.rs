@@ -19,6 +19,7 @@ const TOOL: &str = "llm.generate";
 struct Model {
     script: Arc<Scripted>,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
+    about: Arc<ProviderInfo>,
 }
 
 impl Model {
@@ -26,7 +27,17 @@ impl Model {
         Self {
             script: Arc::new(Scripted::new(turns)),
             requests: Arc::default(),
+            about: Arc::new(ProviderInfo::new("acme")),
         }
+    }
+
+    /// Sets the price of its tokens.
+    fn at(self, price: Price) -> Self {
+        let about = Arc::new(ProviderInfo {
+            price: Some(price),
+            ..ProviderInfo::new("acme")
+        });
+        Self { about, ..self }
     }
 
     fn answering(texts: &[&str]) -> Self {
@@ -44,8 +55,7 @@ impl Model {
 
 impl Provider for Model {
     fn about(&self) -> &ProviderInfo {
-        static ACME: ProviderInfo = ProviderInfo::new("acme");
-        &ACME
+        &self.about
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -442,10 +452,11 @@ async fn the_tokens_of_another_model_have_its_price() {
         cached: "0.50".parse().unwrap(),
         ..Price::new("2".parse().unwrap(), "10".parse().unwrap())
     };
-    let (opened, budget) = (model.clone(), Budget::new(BudgetLimits::default()));
-    let models = models(&model)
-        .with_price("large", price)
-        .with_others(move |_| Ok(Arc::new(opened.clone())));
+    let (opened, budget) = (
+        model.clone().at(price),
+        Budget::new(BudgetLimits::default()),
+    );
+    let models = models(&model).with_others(move |_| Ok(Arc::new(opened.clone())));
     let host = host(models).with_service(budget.clone());
     assert_eq!(
         call(&host, json!({"prompt": "?", "model": "zeta/large"}))
@@ -477,9 +488,8 @@ async fn a_request_counts_for_the_budget() {
         ..BudgetLimits::default()
     });
     let price = Price::new("1".parse().unwrap(), "10".parse().unwrap());
-    let models = models(&model)
-        .with_name(ModelChoice::new("acme", Some("large".to_owned())))
-        .with_price("large", price);
+    let models = models(&model.clone().at(price))
+        .with_name(ModelChoice::new("acme", Some("large".to_owned())));
     let host = host(models).with_service(budget.clone());
     call(&host, json!({"prompt": "?"})).await.unwrap();
     let spent = budget.spent();

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::spawn::turns;
 use crate::workshop::{
-    EventLog, answer, calling, catalog, kind, misbehaving, playing, results, scripted, session,
-    tool,
+    EventLog, answer, calling, catalog, kind, misbehaving, playing, playing_at, results, scripted,
+    session, tool,
 };
 use agent::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Driver, DriverError, Event,
@@ -204,28 +205,28 @@ async fn money_follows_from_the_price_of_the_model() {
         cost: Some("0.003".parse().unwrap()),
         ..BudgetLimits::default()
     };
-    let turn = || Turn {
+    let turn = move || Turn {
         usage: Some(usage),
         ..calling(&["x"])
     };
-    let run = async |options| {
-        let driver = scripted([turn(), turn(), Turn::answer("done")]).with_options(options);
+    let run = async |price| {
+        let driver = playing_at(price, move |request| {
+            let turn = match turns(&request) {
+                0 | 1 => turn(),
+                _ => Turn::answer("done"),
+            };
+            Box::pin(async { Ok(turn) })
+        });
         driver
+            .with_options(limited(limits))
             .run(&mut session(&catalog(["x"])), "go")
             .await
             .unwrap()
             .outcome
     };
+    assert_eq!(run(Some(price)).await, own(Resource::Cost, 3_000_000));
     assert_eq!(
-        run(RunOptions {
-            price: Some(price),
-            ..limited(limits)
-        })
-        .await,
-        own(Resource::Cost, 3_000_000)
-    );
-    assert_eq!(
-        answer(&run(limited(limits)).await),
+        answer(&run(None).await),
         "done",
         "without a price, tokens cost nothing"
     );

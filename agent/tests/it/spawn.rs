@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Budget, BudgetLimits, Driver, Event, FailureKind, Outcome, Plan, ProviderError, Request,
+    Budget, BudgetLimits, Driver, Event, FailureKind, Outcome, Plan, Price, ProviderError, Request,
     RunOptions, Selection, Session, SubAgents, ToolFinder, ToolSet, Turn, TurnFuture, Usage,
 };
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use tools::protocol::{Part, Role};
 use tools::{Catalog, Content, Grant, Host, OutputStore, ToolCall, ToolResult};
 use tools_testkit::HouseRules;
 
-use crate::workshop::{EventLog, add, answer, kind, playing, results};
+use crate::workshop::{EventLog, add, answer, kind, playing, playing_at, results};
 
 const TOOL: &str = "agent.spawn";
 
@@ -39,7 +39,15 @@ pub(crate) fn spawning(id: &str, arguments: Value) -> ToolCall {
 
 /// A driver whose agents play the turns that the function returns for their task and their number of earlier turns.
 pub(crate) fn agents(turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Driver {
-    playing(move |request| {
+    agents_at(None, turn)
+}
+
+/// Agents as those above, with a price of their tokens.
+pub(crate) fn agents_at(
+    price: Option<Price>,
+    turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static,
+) -> Driver {
+    playing_at(price, move |request| {
         let turn = turn(&task(&request), turns(&request));
         Box::pin(async { Ok(turn) })
     })

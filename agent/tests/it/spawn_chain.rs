@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{ErrorCode, Grant, Host, Target, ToolCall, ToolContext};
 
-use crate::spawn::{agents, catalog, context, session, spawning};
+use crate::spawn::{agents, agents_at, catalog, context, session, spawning};
 use crate::workshop::{EventLog, tool};
 
 /// The grants of a chain of agents, by the path of the agent.
@@ -215,7 +215,8 @@ fn budgets_of(first: Limits, cost: Option<u64>, chain: &[Limits]) -> Vec<Level> 
     };
     catalog.register(tool("look"), look).unwrap();
     let (turns, limits) = (levels.clone(), chain.to_vec());
-    let driver = agents(move |task, number| {
+    let price = Price::new(Cost::from_nanos(2_000_000), Cost::from_nanos(5_000_000));
+    let driver = agents_at(Some(price), move |task, number| {
         let level = task.parse::<usize>().unwrap();
         let mut turns = turns.lock().unwrap();
         let reached = turns.len().max(level + 1);
@@ -250,11 +251,9 @@ fn budgets_of(first: Limits, cost: Option<u64>, chain: &[Limits]) -> Vec<Level> 
     let mut own = BudgetLimits::default();
     (own.steps, own.calls) = (first.steps.map(u64::from), first.calls.map(u64::from));
     (own.tokens, own.cost) = (first.tokens.map(u64::from), cost.map(Cost::from_nanos));
-    let price = Price::new(Cost::from_nanos(2_000_000), Cost::from_nanos(5_000_000));
     let driver = driver
         .with_options(RunOptions {
             limits: own,
-            price: Some(price),
             ..RunOptions::default()
         })
         .with_events(log.clone());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{
-    Driver, Event, EventSink, Outcome, Provider, ProviderInfo, Request, Scripted, Selection,
+    Driver, Event, EventSink, Outcome, Price, Provider, ProviderInfo, Request, Scripted, Selection,
     Session, Turn, TurnFuture,
 };
 use serde_json::{Value, json};
@@ -101,12 +101,11 @@ pub(crate) fn scripted(turns: impl IntoIterator<Item = Turn>) -> Driver {
 }
 
 /// A provider made from a function.
-struct Plays<F>(F);
+struct Plays<F>(F, ProviderInfo);
 
 impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Plays<F> {
     fn about(&self) -> &ProviderInfo {
-        static PLAYS: ProviderInfo = ProviderInfo::new("plays");
-        &PLAYS
+        &self.1
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -118,7 +117,19 @@ impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Pl
 pub(crate) fn playing(
     turn: impl for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync + 'static,
 ) -> Driver {
-    Driver::new(Arc::new(Plays(turn)))
+    playing_at(None, turn)
+}
+
+/// A driver that asks this function for its turns, whose tokens have this price.
+pub(crate) fn playing_at(
+    price: Option<Price>,
+    turn: impl for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync + 'static,
+) -> Driver {
+    let about = ProviderInfo {
+        price,
+        ..ProviderInfo::new("plays")
+    };
+    Driver::new(Arc::new(Plays(turn, about)))
 }
 
 /// A turn that calls these tools, without arguments, by the ids `a`, `b`, ….

@@ -17,8 +17,8 @@ use tools_builtin::message::Channels;
 use tools_builtin::skill::{Discovery, Skills};
 use tools_builtin::tts::{self, Speech};
 use tools_builtin::web::search::{self, WebSearch};
-use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
+use tools_testkit::http::TestResolver;
 use tools_testkit::{TempWorkspace, TestHost};
 
 /// All tools, with a filled workspace and everything granted, these hosts by name. Names of hosts lead to an address that the client refuses.

@@ -10,7 +10,6 @@ use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePoli
 use tools::IgnorePoison as _;
 
 use crate::HttpLimits;
-use crate::answer::{Answer, header_bytes};
 
 /// A request as the cache sees it.
 pub(crate) type CacheRequest = http::Request<()>;
@@ -189,6 +188,24 @@ impl State {
 
 fn key(request: &CacheRequest) -> String {
     request.uri().to_string()
+}
+
+/// The answer to one request of a chain of redirects, without secrets.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// True if the compressed data of the body was damaged or ended early.
+    pub(crate) is_cut: bool,
+}
+
+/// Returns the size of headers in HTTP/1.1, in bytes.
+pub(crate) fn header_bytes(headers: &HeaderMap) -> usize {
+    headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
+        .sum()
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@ use std::time::SystemTime;
 use http::{Method, StatusCode};
 use tools::ToolContext;
 
-use crate::answer::Answer;
 use crate::bounds::Bounds;
-use crate::cache::{Cache, CacheRequest, Found};
+use crate::cache::{Answer, Cache, CacheRequest, Found};
 use crate::chain::Chain;
 use crate::exchange::Exchange;
 use crate::hop::Hop;
@@ -201,33 +200,26 @@ impl HttpClient {
             self.forget(hop);
             return answer;
         };
-        let conditions = match self.cache.find(&request, SystemTime::now()) {
-            Found::Fresh(answer) if answer.body.len() > max_body_bytes => {
+        let within = |answer: Answer| {
+            if answer.body.len() > max_body_bytes {
                 return Err(HttpError::too_large(&hop.url, max_body_bytes));
             }
-            Found::Fresh(answer) => return Ok(answer),
+            Ok(answer)
+        };
+        let conditions = match self.cache.find(&request, SystemTime::now()) {
+            Found::Fresh(answer) => return within(answer),
             Found::Stale(headers) => Some(headers),
             Found::Nothing => None,
         };
         let is_conditional = conditions.is_some();
-        let mut answer = self
-            .fetch(
-                hop,
-                conditions.unwrap_or_else(|| hop.headers.clone()),
-                max_body_bytes,
-            )
-            .await?;
+        let headers = conditions.unwrap_or_else(|| hop.headers.clone());
+        let mut answer = self.fetch(hop, headers, max_body_bytes).await?;
         if is_conditional && answer.status == StatusCode::NOT_MODIFIED {
-            match self
-                .cache
-                .confirmed(&request, &answer.headers, SystemTime::now())
-            {
-                Some(answer) if answer.body.len() > max_body_bytes => {
-                    return Err(HttpError::too_large(&hop.url, max_body_bytes));
-                }
-                Some(answer) => return Ok(answer),
-                None => answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await?,
+            let now = SystemTime::now();
+            if let Some(answer) = self.cache.confirmed(&request, &answer.headers, now) {
+                return within(answer);
             }
+            answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await?;
         }
         self.cache.store(&request, &answer, SystemTime::now());
         Ok(answer)

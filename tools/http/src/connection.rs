@@ -91,8 +91,7 @@ impl Connection {
         };
         let handshake = self.bounds.run(async {
             // Reads the certificates of the system.
-            let connector =
-                tokio::task::spawn_blocking(move || loading.encryption.connector()).await;
+            let connector = tokio::task::spawn_blocking(move || loading.connector()).await;
             let connector = connector
                 .map_err(|error| failed(error.to_string()))?
                 .map_err(failed)?;

@@ -54,10 +54,11 @@ impl Exchange {
         if found.is_empty() {
             return Err(nothing("it has no address".to_owned()));
         }
-        let mut found = match self.filter.names(url) {
-            true => found,
-            false => check_resolved(host, found)
-                .map_err(|PrivateAddress { host, address }| HttpError::Address { host, address })?,
+        let mut found = if self.filter.names(url) {
+            found
+        } else {
+            check_resolved(host, found)
+                .map_err(|PrivateAddress { host, address }| HttpError::Address { host, address })?
         };
         for address in found
             .iter_mut()

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use http::{HeaderMap, StatusCode, header};
 use once_cell::sync::OnceCell;
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls_platform_verifier::Verifier;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 use url::Url;
 
 use crate::address::AddressFilter;
-use crate::answer::header_bytes;
 use crate::body::Body;
+use crate::cache::header_bytes;
 use crate::codings::ACCEPTED;
 use crate::connections::Connections;
-use crate::encryption::Encryption;
 use crate::failure::failure;
 use crate::hop::Hop;
 use crate::mask::Mask;
@@ -22,7 +26,10 @@ use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
 /// Makes single requests: with secrets, behind the address filter, within the limits. The sessions of a client share it.
 pub(crate) struct Exchange {
     pub(crate) connections: Connections,
-    pub(crate) encryption: Encryption,
+    /// The further root certificates of the options, in PEM, which were checked with them.
+    certificates: Vec<Vec<u8>>,
+    /// TLS for protocols other than HTTP. The root certificates of the system are loaded when they are first needed.
+    connector: OnceCell<TlsConnector>,
     pub(crate) filter: AddressFilter,
     pub(crate) limits: HttpLimits,
     mask: Arc<Mask>,
@@ -70,10 +77,8 @@ impl Exchange {
         }
         Ok(Self {
             connections: Connections::new(&options)?,
-            encryption: Encryption {
-                certificates: options.root_certificates.clone(),
-                connector: OnceCell::new(),
-            },
+            certificates: options.root_certificates,
+            connector: OnceCell::new(),
             filter,
             mask: Arc::new(Mask::new(&options.secrets)),
             slots,
@@ -94,7 +99,11 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns an [`HttpError`] if the request fails, its host has a private address, or the headers are too late or too large.
-    pub(crate) async fn open(&self, hop: &Hop, headers: HeaderMap) -> Result<Opened, HttpError> {
+    pub(crate) async fn open(
+        &self,
+        hop: &Hop,
+        mut headers: HeaderMap,
+    ) -> Result<Opened, HttpError> {
         if let Some(mask) = self.mask(hop).filter(|mask| !mask.is_ready()).cloned() {
             // A thread that no other tasks wait for.
             let prepared = tokio::task::spawn_blocking(move || mask.prepare()).await;
@@ -108,16 +117,12 @@ impl Exchange {
         let slot = self.slots.acquire(&hop.url).await;
         let client = self.connections.client(&self.filter, &hop.url)?;
         let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
-        *request.headers_mut() = headers;
-        request
-            .headers_mut()
-            .insert(header::ACCEPT_ENCODING, ACCEPTED);
-        *request.body_mut() = hop.body.clone().map(Into::into);
+        headers.insert(header::ACCEPT_ENCODING, ACCEPTED);
         for secret in self.secrets(&hop.url).filter(|_| hop.is_own) {
-            request
-                .headers_mut()
-                .insert(&secret.header, secret.value.clone());
+            headers.insert(&secret.header, secret.value.clone());
         }
+        *request.headers_mut() = headers;
+        *request.body_mut() = hop.body.clone().map(Into::into);
         let limits = &self.limits;
         let response = timeout(limits.first_byte, client.execute(request))
             .await
@@ -150,5 +155,34 @@ impl Exchange {
 
     fn mask(&self, hop: &Hop) -> Option<&Arc<Mask>> {
         hop.is_masked.then_some(&self.mask)
+    }
+
+    /// Returns the TLS connector for protocols other than HTTP.
+    ///
+    /// # Errors
+    /// Returns the reason for which there is none.
+    pub(crate) fn connector(&self) -> Result<TlsConnector, String> {
+        let connector = self.connector.get_or_try_init(|| self.load_connector());
+        connector.cloned().map_err(|error| error.to_string())
+    }
+
+    fn load_connector(&self) -> Result<TlsConnector, rustls::Error> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut roots = Vec::new();
+        for pem in &self.certificates {
+            let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+            roots.extend(found.map_err(|error| rustls::Error::General(error.to_string()))?);
+        }
+        let verifier = if roots.is_empty() {
+            Verifier::new(provider.clone())?
+        } else {
+            Verifier::new_with_extra_roots(roots, provider.clone())?
+        };
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        Ok(TlsConnector::from(Arc::new(config)))
     }
 }

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
-mod answer;
 mod body;
 mod bounds;
 mod cache;
@@ -11,7 +10,6 @@ mod codings;
 mod connection;
 mod connections;
 mod dial;
-mod encryption;
 mod error;
 mod exchange;
 mod extension;
@@ -31,13 +29,10 @@ mod secret;
 pub mod server;
 mod service_key;
 pub mod settings;
-mod shown;
 mod slots;
-mod stream;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use address::private_host;
+pub use body::ResponseStream;
 pub use bytes::Bytes;
 pub use client::HttpClient;
 pub use connection::Connection;
@@ -52,5 +47,4 @@ pub use resolver::{Resolver, ResolverFuture};
 pub use response::Response;
 pub use secret::BoundSecret;
 pub use service_key::ServiceKey;
-pub use stream::ResponseStream;
 pub use url::Url;

@@ -4,7 +4,7 @@ use tools::protocol::Normaliser;
 use url::Url;
 
 use crate::HttpError;
-use crate::shown::shown;
+use crate::error::shown;
 
 const MAX_LENGTH: usize = 8192;
 

@@ -2,8 +2,8 @@
 
 use http::{HeaderMap, Method, StatusCode, header};
 
+use crate::error::shown;
 use crate::hop::Hop;
-use crate::shown::shown;
 use crate::{HttpError, headers, location};
 
 /// Returns the next request if the answer is a redirect. Returns `None` if it is not, or has no location.
@@ -25,11 +25,9 @@ pub(crate) fn next(
     let Some(first) = locations.next().filter(|_| is_redirect) else {
         return Ok(None);
     };
-    let refused = |reason: &str| HttpError::url(&hop.url, reason.to_owned());
     if locations.any(|other| other != first) {
-        return Err(refused(
-            "it redirects to several URLs; request one of them, or another URL",
-        ));
+        let reason = "it redirects to several URLs; request one of them, or another URL";
+        return Err(HttpError::url(&hop.url, reason.to_owned()));
     }
     let mut next = Hop {
         url: location::follow(&hop.url, first.as_bytes())?,

@@ -1,7 +1,5 @@
 //! [`BoundSecret`]: a secret header value of one origin.
 
-use std::fmt;
-
 use http::{HeaderName, HeaderValue};
 use tools::Secret;
 use tools::protocol::{InvalidTarget, Normaliser};
@@ -23,7 +21,7 @@ use crate::{HttpError, headers, location};
 /// # let _ = options;
 /// # Ok::<(), tools_http::HttpError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct BoundSecret {
     pub(crate) name: String,
     pub(crate) url: Url,
@@ -118,15 +116,5 @@ impl BoundSecret {
     /// Returns the origin.
     pub fn origin(&self) -> Origin {
         self.url.origin()
-    }
-}
-
-impl fmt::Debug for BoundSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoundSecret")
-            .field("name", &self.name)
-            .field("origin", &self.url.origin().ascii_serialization())
-            .field("header", &self.header)
-            .finish_non_exhaustive()
     }
 }

@@ -10,3 +10,4 @@ pub use client::{
 };
 pub use keys::HttpKeys;
 pub use place::SecretPlace;
+pub use report::list_set;

@@ -3,6 +3,8 @@
 mod approver;
 mod host;
 mod house_rules;
+#[cfg(feature = "http")]
+pub mod http;
 mod into_catalog;
 mod person;
 mod progress;

@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use prost::Message as _;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::loopback::Loopback;
 

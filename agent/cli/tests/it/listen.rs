@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::config::write_user;
 use crate::messages::lines;

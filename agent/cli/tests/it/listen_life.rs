@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::Ended;
 use crate::config::user_file;

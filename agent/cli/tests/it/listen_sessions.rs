@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::Crib;
 use crate::config::user_file;

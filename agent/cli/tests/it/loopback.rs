@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use tokio::runtime::{Builder, Runtime};
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 pub(crate) struct Loopback {
     server: TestServer,

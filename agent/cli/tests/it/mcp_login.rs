@@ -10,7 +10,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tools_http::Url;
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 use crate::collector::Collector;
 use crate::mcp::write_user;
@@ -68,9 +68,10 @@ fn browse(url: &Url) -> String {
     let mut stream = TcpStream::connect(url.socket_addrs(|| None).unwrap()[0]).unwrap();
     write!(
         stream,
-        "GET {}?{} HTTP/1.1\r\n\r\n",
+        "GET {}?{} HTTP/1.1\r\nhost: {}\r\n\r\n",
         url.path(),
-        url.query().unwrap_or_default()
+        url.query().unwrap_or_default(),
+        url.authority()
     )
     .unwrap();
     let mut answer = String::new();

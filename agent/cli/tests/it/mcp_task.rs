@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 use crate::Crib;
 use crate::loopback::Loopback;

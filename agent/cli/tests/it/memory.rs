@@ -1,7 +1,7 @@
 //! Memories: of sessions that have read a page of strangers, and the user's commands.
 
 use serde_json::{Value, json};
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::config::write_user;
 use crate::web::PageServer;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::config::{config, refused, user_file, write_user};
 use crate::web::{CANARY, PageServer, is_below};

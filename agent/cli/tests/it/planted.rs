@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 use crate::config::{approve, write_user};
 use crate::model::ANSWER;

@@ -485,7 +485,7 @@ fn a_program_reaches_a_host_of_the_grant_and_of_the_settings() {
         return;
     }
     let server = crate::web::PageServer::new(|_| {
-        tools_http::testing::TestServer::ok("text/plain", "42 hammers")
+        tools_testkit::http::TestServer::ok("text/plain", "42 hammers")
     });
     let args = serde_json::json!(["-sS", "--noproxy", "", format!("http://{}/", server.host)]);
     let prompt = format!("exec.run program=curl args='{args}'");

@@ -1,7 +1,7 @@
 //! The speech of a session, by a service on the loopback.
 
 use serde_json::Value;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::config::write_user;
 use crate::loopback::Loopback;

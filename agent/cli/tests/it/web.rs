@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 #[cfg(feature = "default")]
 use crate::collector::Collector;

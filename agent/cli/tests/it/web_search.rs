@@ -1,7 +1,7 @@
 //! The search of the web, against backends on the loopback.
 
 use serde_json::json;
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 use crate::config::{user_file, write_user};
 use crate::web::{CANARY, PageServer, is_below};

@@ -1,7 +1,7 @@
 //! URLs of a session that has read a page: text that came from no prompt and no link is not sent unasked.
 
 use serde_json::json;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::Crib;
 use crate::config::write_user;

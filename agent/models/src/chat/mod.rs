@@ -3,8 +3,6 @@
 mod calls;
 mod events;
 mod request;
-mod settings;
 
 pub(crate) use events::Events;
-pub(crate) use request::{body, messages, request_for_call};
-pub(crate) use settings::settings;
+pub(crate) use request::{body, messages, request_for_call, settings};

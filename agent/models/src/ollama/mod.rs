@@ -2,8 +2,6 @@
 
 mod events;
 mod request;
-mod settings;
 
 pub(crate) use events::Events;
-pub(crate) use request::{body, messages};
-pub(crate) use settings::{options, settings};
+pub(crate) use request::{body, messages, options, settings};

@@ -299,10 +299,8 @@ impl Events {
                 // Some services seal a thought at the end of the response alone.
                 let sealed = item.get("encrypted_content");
                 let members = &mut turn.block(known.at).item;
-                let is_sealed = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
-                if sealed.words().is_some()
-                    && !members.get("encrypted_content").is_some_and(is_sealed)
-                {
+                let known = members.get("encrypted_content").and_then(Value::as_str);
+                if sealed.words().is_some() && known.is_none_or(str::is_empty) {
                     members.insert("encrypted_content".to_owned(), sealed.value());
                 }
             }
@@ -336,9 +334,8 @@ impl Events {
     fn restated(&self, index: u64, item: &Fields<'_>, sort: Sort) -> Option<usize> {
         let id = item.get("id").owned();
         let find = |is_same: &dyn Fn(&Item) -> bool| {
-            let is_free = |item: &Item| !item.is_restated && item.sort == sort;
             let mut items = self.items.iter();
-            items.position(|item| is_free(item) && is_same(item))
+            items.position(|item| !item.is_restated && item.sort == sort && is_same(item))
         };
         find(&|item| id.is_some() && item.id == id)
             .or_else(|| find(&|item| item.index == Some(index)))

@@ -6,7 +6,8 @@ use tools::Content;
 use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
-use crate::settings::ForcedCall;
+use crate::service::ReasoningField;
+use crate::settings::{Asked, ForcedCall, REASONING, Unsupported};
 
 /// Returns the items of a unit.
 pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
@@ -59,12 +60,12 @@ fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Vec<Value> {
                     Said::Item(_) => true,
                     Said::Image { .. } => false,
                 });
-                match is_sealed {
-                    true if has_next => items.push(item.clone()),
-                    true => {}
+                if !is_sealed {
                     // The service stores nothing, so a thought that is not encrypted stays out. The item after it is written anew,
                     // because its id belongs to the thought.
-                    false => is_anew = true,
+                    is_anew = true;
+                } else if has_next {
+                    items.push(item.clone());
                 }
                 continue;
             }
@@ -128,4 +129,31 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
     if parts.streaming {
         body.field("stream", &true.into());
     }
+}
+
+/// Returns the fields of every request.
+pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
+    let service = asked.service;
+    let is_known = matches!(
+        service.reasoning,
+        Some(ReasoningField::Effort | ReasoningField::Object)
+    );
+    asked.check_parallel_calls()?;
+    let mut fields = asked.fields()?;
+    // Turns are sent back whole, so that no conversation stays with the service.
+    fields.insert("store".to_owned(), false.into());
+    let sealed = json!(["reasoning.encrypted_content"]);
+    fields.insert("include".to_owned(), sealed);
+    if let Some(effort) = asked.effort()? {
+        if !is_known {
+            let reason = format!("no field of {} is known for it", service.name);
+            return Err(Unsupported::new(REASONING, reason));
+        }
+        let level = match effort {
+            agent::ReasoningEffort::Off => "none",
+            effort => effort.name(),
+        };
+        fields.insert("reasoning".to_owned(), json!({"effort": level}));
+    }
+    Ok(fields)
 }

@@ -4,8 +4,8 @@ use serde_json::json;
 use tokio_rustls::TlsAcceptor;
 use tools::{Decision, ErrorCode, Secret};
 use tools_http::HttpOptions;
-use tools_http::testing::TestAuthority;
 use tools_message::ChannelSettings;
+use tools_testkit::http::TestAuthority;
 use tools_testkit::{RecordingApprover, TestHost};
 
 use crate::setup::{call, host, mailbox, named, options, send};

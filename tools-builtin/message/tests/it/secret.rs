@@ -1,9 +1,9 @@
 //! Secrets of channels appear in no result, error, record or debug text.
 
 use tools::{Host, Secret};
-use tools_http::testing::TestServer;
 use tools_journal::{JournalOptions, SqliteJournal};
 use tools_testkit::TestHost;
+use tools_testkit::http::TestServer;
 
 use crate::setup::{host, mailbox, named, options, send, webhook};
 use crate::smtp::{Behaviour, SmtpServer};

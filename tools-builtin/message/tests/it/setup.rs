@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tools::{Secret, ToolError};
-use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
 use tools_message::{ChannelSettings, Channels};
 use tools_testkit::TestHost;
+use tools_testkit::http::TestResolver;
 
 /// The hosts of the tests: the grant names them.
 pub(crate) const GRANT: [&str; 4] = [

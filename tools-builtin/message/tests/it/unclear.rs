@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::Notify;
 use tools::{CancellationToken, ErrorCode};
-use tools_http::testing::TestServer;
 use tools_testkit::TestHost;
+use tools_testkit::http::TestServer;
 
 use crate::setup::{host, mailbox, options, send, webhook};
 use crate::smtp::{Behaviour, SmtpServer};

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tools::{ErrorCode, Secret};
 use tools_http::HttpOptions;
-use tools_http::testing::TestServer;
 use tools_message::ChannelSettings;
+use tools_testkit::http::TestServer;
 
 use crate::setup::{call, host, options, send, webhook};
 

@@ -7,8 +7,8 @@ use tools::context::Exposure;
 use tools::{Content, ErrorCode, ToolError, ToolResult};
 use tools_exec::Sandbox;
 use tools_fs::Workspace;
-use tools_http::testing::TestServer;
 use tools_http::{HttpClient, HttpOptions};
+use tools_testkit::http::TestServer;
 use tools_testkit::{TempWorkspace, TestHost};
 use tools_tts::Speech;
 
@@ -115,7 +115,7 @@ async fn the_request_has_the_text_the_voice_and_the_key() {
         first.head
     );
     assert_eq!(first.header("authorization"), Some("Bearer a-secret-key"));
-    let body = |received: &tools_http::testing::Received| {
+    let body = |received: &tools_testkit::http::Received| {
         serde_json::from_slice::<Value>(&received.body).unwrap()
     };
     assert_eq!(

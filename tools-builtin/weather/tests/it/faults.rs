@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tools::ToolErrorKind;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::service::{FORECAST, PLACES, TestService, recorded};
 

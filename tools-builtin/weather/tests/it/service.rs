@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tools::ToolErrorKind;
-use tools_http::testing::{Received, TestAuthority, TestResolver, TestServer};
 use tools_http::{HttpClient, HttpOptions, Url};
 use tools_testkit::TestHost;
+use tools_testkit::http::{Received, TestAuthority, TestResolver, TestServer};
 
 const HOSTS: [&str; 2] = ["api.open-meteo.com", "geocoding-api.open-meteo.com"];
 

@@ -1,8 +1,8 @@
 //! The warnings and the line of `doctor` on searches.
 
 use host::FamilyReport;
-use host::settings::{Origin, Settings, SettingsError};
-use tools_http::settings::client;
+use host::settings::{Settings, SettingsError};
+use tools_http::settings::{client, list_set};
 
 use super::SearchKeys;
 use super::search::{from_settings, key_source, search_client, service};
@@ -40,15 +40,12 @@ fn is_replaced() -> bool {
 
 /// Returns a line for each setting of a search that the program replaces by its own.
 fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
-    let set = settings
-        .values()
-        .rows()
-        .filter(|(key, _, origin)| key.name.starts_with("web.") && *origin != Origin::Default);
-    set.filter(|_| is_replaced)
-        .map(|(key, _, origin)| {
-            format!("{origin}: {} has no effect, because this program has a search of its own; remove it", key.name)
-        })
-        .collect()
+    let effect = "has no effect, because this program has a search of its own; remove it";
+    list_set(
+        settings,
+        |name| is_replaced && name.starts_with("web."),
+        effect,
+    )
 }
 
 fn line(settings: &Settings) -> Result<String, SettingsError> {

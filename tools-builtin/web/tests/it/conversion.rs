@@ -1,7 +1,7 @@
 //! Calls of `web.fetch` whose conversions wait for each other.
 
 use serde_json::json;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use crate::fetch::host;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tools::policy::{Rule, Verdict};
 use tools::{Content, ErrorCode, Policy, ToolError};
-use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::TestHost;
+use tools_testkit::http::{Received, TestServer};
 
 pub(crate) fn host(server: &TestServer) -> TestHost {
     let options = HttpOptions::new()

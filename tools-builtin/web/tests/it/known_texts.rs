@@ -3,7 +3,7 @@
 use serde_json::json;
 use tools::context::{Exposure, KnownTexts};
 use tools::{Decision, ErrorCode, ToolErrorKind};
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 use tools_testkit::{RecordingApprover, TestHost};
 
 use crate::fetch::host;

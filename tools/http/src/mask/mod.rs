@@ -180,19 +180,12 @@ impl Search {
         found.unwrap_or_else(|_| unreachable!("the automaton finds overlapping secrets"))
     }
 
+    /// Replaces all secrets.
     fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let found = self.find(bytes);
-        if found.is_empty() {
+        if self.find(bytes).is_empty() {
             return Cow::Borrowed(bytes);
         }
-        let (mut masked, mut end) = (Vec::with_capacity(bytes.len()), 0);
-        for (start, found) in found {
-            masked.extend_from_slice(&bytes[end..start]);
-            masked.extend_from_slice(&self.replacements[found.pattern()]);
-            end = found.end();
-        }
-        masked.extend_from_slice(&bytes[end..]);
-        Cow::Owned(masked)
+        Cow::Owned(self.masked_until(bytes, bytes.len()).0)
     }
 
     /// Returns the start of each part of the text that secrets take up, and the secret that ends it. Overlapping secrets are one part.

@@ -10,8 +10,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::answer::{self, Body};
-use super::refused::Refusal;
+use super::answer::{Body, Refusal};
 use super::tasks::Tasks;
 use super::{Proxy, forward, tunnel};
 
@@ -53,6 +52,6 @@ async fn answered(proxy: &Proxy, tasks: &Tasks, request: Request<Incoming>) -> R
     };
     answer.unwrap_or_else(|refusal: Refusal| {
         proxy.note(&refusal);
-        answer::refusal(&refusal)
+        refusal.response()
     })
 }

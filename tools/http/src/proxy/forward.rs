@@ -9,8 +9,7 @@ use hyper_util::rt::TokioIo;
 use url::Url;
 
 use super::Proxy;
-use super::answer::{Body, remove_connection_headers};
-use super::refused::Refusal;
+use super::answer::{Body, Refusal, remove_connection_headers};
 use super::tasks::Tasks;
 use crate::{HttpError, location};
 

@@ -3,7 +3,6 @@
 mod answer;
 mod connection;
 mod forward;
-mod refused;
 mod tasks;
 mod tunnel;
 
@@ -20,7 +19,7 @@ use tools::protocol::{Access, Target};
 use tools::{Host, ToolContext, ToolName};
 use url::Url;
 
-use self::refused::Refusal;
+use self::answer::Refusal;
 use crate::exchange::Exchange;
 use crate::location;
 

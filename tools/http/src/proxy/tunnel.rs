@@ -13,8 +13,7 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use super::Proxy;
-use super::answer::Body;
-use super::refused::Refusal;
+use super::answer::{Body, Refusal};
 use super::tasks::Tasks;
 use crate::location;
 

@@ -46,14 +46,13 @@ pub fn check_port(host: &Authority, port: u16, names: &[String]) -> Result<(), S
         .rsplit_once(':')
         .map(|(_, named)| named)
         .filter(|named| !named.ends_with(']'));
-    let is_served = |named: &str| named == port.to_string();
     let is_named = || {
         names
             .iter()
             .any(|name| name.eq_ignore_ascii_case(host.as_str()))
     };
     match named {
-        Some(named) if !is_served(named) && !is_named() => Err(ServerAnswer::new(
+        Some(named) if named != port.to_string() && !is_named() => Err(ServerAnswer::new(
             StatusCode::FORBIDDEN,
             "this port of the host is not allowed",
         )),

@@ -54,13 +54,13 @@ impl AllowedHosts {
             ));
         }
         check_port(&host, self.port, &self.names)?;
-        match headers.contains_key(ORIGIN) {
-            true => Err(ServerAnswer::new(
+        if headers.contains_key(ORIGIN) {
+            return Err(ServerAnswer::new(
                 StatusCode::FORBIDDEN,
                 "web pages are not allowed",
-            )),
-            false => Ok(()),
+            ));
         }
+        Ok(())
     }
 }
 

@@ -72,6 +72,8 @@ pub struct ServerRequest {
     pub method: Method,
     /// The path, without a query.
     pub path: String,
+    /// The query, without `?`.
+    pub query: String,
     /// The headers.
     pub headers: HeaderMap,
     /// The body.
@@ -221,6 +223,7 @@ async fn read(
     Ok(ServerRequest {
         method: head.method,
         path: head.uri.path().to_owned(),
+        query: head.uri.query().unwrap_or_default().to_owned(),
         headers: head.headers,
         body,
     })

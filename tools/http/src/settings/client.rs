@@ -121,19 +121,15 @@ pub fn server_options(settings: &Settings) -> Result<HttpOptions, SettingsError>
 /// Returns the options that the settings describe. A secret that is not found is not sent.
 fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let mut options = HttpOptions::new().with_limits(limits(settings));
-    options.private_hosts = keys(settings)
-        .private_hosts
-        .iter()
-        .map(|host| host.value.clone())
-        .collect();
-    options.proxy = keys(settings)
-        .tool_proxy
-        .as_ref()
-        .map(|proxy| proxy.value.clone());
-    if let Some(file) = &keys(settings).ca_file {
+    let keys = keys(settings);
+    let hosts = keys.private_hosts.iter();
+    options.private_hosts = hosts.map(|host| host.value.clone()).collect();
+    let proxy = keys.tool_proxy.as_ref();
+    options.proxy = proxy.map(|proxy| proxy.value.clone());
+    if let Some(file) = &keys.ca_file {
         options.root_certificates.push(certificates(file)?);
     }
-    for secret in &keys(settings).secrets {
+    for secret in &keys.secrets {
         let place = &secret.value;
         let bound = bound_key(&place.source, (&setting_of(place), secret), |text| {
             BoundSecret::new(
@@ -175,14 +171,9 @@ fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
 
 /// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.
 fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> SettingsError {
-    let of_secret = |name: &str| {
-        keys(settings)
-            .secrets
-            .iter()
-            .find(|secret| secret.value.name == name)
-    };
+    let mut secrets = keys(settings).secrets.iter();
     let key = match error {
-        HttpError::Secret { name, .. } => match of_secret(name) {
+        HttpError::Secret { name, .. } => match secrets.find(|secret| secret.value.name == *name) {
             Some(secret) => {
                 return SettingsError::unusable(&setting_of(&secret.value), secret, error);
             }

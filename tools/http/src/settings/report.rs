@@ -22,29 +22,26 @@ pub(crate) fn notices(settings: &Settings) -> Vec<String> {
                 source.place()
             )
         });
-    missing
-        .chain(replaced(
-            settings,
-            host::program::services().get::<HttpClient>().is_some(),
-        ))
-        .collect()
+    missing.chain(replaced(settings, is_replaced())).collect()
+}
+
+fn is_replaced() -> bool {
+    host::program::services().get::<HttpClient>().is_some()
 }
 
 /// Returns a line for each setting of a client that the program replaces by its own.
 fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
-    let is_of_client = |name: &str| name.starts_with("http.") || name == "secrets";
-    let set = settings
-        .values()
-        .rows()
-        .filter(|(key, _, origin)| is_of_client(key.name) && *origin != Origin::Default);
-    set.filter(|_| is_replaced)
-        .map(|(key, _, origin)| {
-            format!(
-                "{origin}: {} has an effect on services with keys of their own alone, such as a search, because this program has an HTTP \
-                 client of its own",
-                key.name
-            )
-        })
+    let effect = "has an effect on services with keys of their own alone, such as a search, because this program has an HTTP client of \
+        its own";
+    let is_named = |name: &str| is_replaced && (name.starts_with("http.") || name == "secrets");
+    list_set(settings, is_named, effect)
+}
+
+/// Returns a line for each setting with such a name that is set, with its origin and its effect.
+pub fn list_set(settings: &Settings, is_named: impl Fn(&str) -> bool, effect: &str) -> Vec<String> {
+    let rows = settings.values().rows();
+    let set = rows.filter(|(key, _, origin)| is_named(key.name) && *origin != Origin::Default);
+    set.map(|(key, _, origin)| format!("{origin}: {} {effect}", key.name))
         .collect()
 }
 
@@ -67,10 +64,7 @@ pub(crate) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
             source.describe()
         )
     }));
-    report.lines.extend(replaced(
-        settings,
-        host::program::services().get::<HttpClient>().is_some(),
-    ));
+    report.lines.extend(replaced(settings, is_replaced()));
     Ok(report)
 }
 

@@ -18,9 +18,9 @@ use tools::{
     CancellationToken, Catalog, Effects, Grant, Host, Progress, ProgressSink, Tool, ToolContext,
     ToolError,
 };
-use tools_http::testing::{Received, TestServer, TestStream};
 use tools_http::{BoundSecret, HeaderName, HeaderValue, HttpClient, HttpLimits, Request};
 use tools_journal::{Durability, JournalOptions, SqliteJournal};
+use tools_testkit::http::{Received, TestServer, TestStream};
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 

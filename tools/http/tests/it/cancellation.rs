@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 use tools::{CancellationToken, ErrorCode, ToolError};
-use tools_http::testing::TestServer;
 use tools_http::{HttpError, HttpLimits, Request};
+use tools_testkit::http::TestServer;
 
 use crate::setup::{local, unlimited};
 

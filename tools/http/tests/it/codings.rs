@@ -5,8 +5,8 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use tokio::io::AsyncWriteExt as _;
-use tools_http::testing::TestServer;
 use tools_http::{HttpError, HttpLimits, Request, Response};
+use tools_testkit::http::TestServer;
 
 use crate::setup::{get, local, unlimited};
 

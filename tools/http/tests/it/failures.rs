@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
 use tools::{ErrorCode, ToolError};
-use tools_http::testing::TestServer;
 use tools_http::{HttpClient, HttpError, HttpLimits, HttpOptions, Request};
+use tools_testkit::http::TestServer;
 
 use crate::setup::{get, local, names, unlimited};
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use flate2::{Compress, Compression, FlushCompress};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::Notify;
-use tools_http::testing::TestServer;
 use tools_http::{HttpError, HttpLimits, HttpOptions, Request};
+use tools_testkit::http::TestServer;
 
 use crate::setup::{get, local, unlimited};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tools::{Catalog, Effects, Tool, ToolContext, ToolError};
-use tools_http::testing::{TestResolver, TestServer};
 use tools_http::{BoundSecret, HttpClient, HttpLimits, HttpOptions, Proxy};
+use tools_testkit::http::{TestResolver, TestServer};
 
 use crate::setup::{granted, names};
 

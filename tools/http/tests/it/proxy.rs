@@ -1,7 +1,7 @@
 //! A proxy: the options name it, and literal addresses are refused behind it too.
 
-use tools_http::testing::{TestResolver, TestServer};
 use tools_http::{HttpClient, HttpError, HttpOptions, Request};
+use tools_testkit::http::{TestResolver, TestServer};
 
 use crate::setup::unlimited;
 

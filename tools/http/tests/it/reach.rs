@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tools::Host;
 use tools::protocol::Normaliser;
-use tools_http::testing::{TestResolver, TestServer};
 use tools_http::{HttpClient, HttpError, HttpLimits, HttpOptions, Request};
+use tools_testkit::http::{TestResolver, TestServer};
 
 use crate::setup::granted;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tools_http::testing::{Received, TestAuthority, TestResolver, TestServer};
 use tools_http::{
     HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request,
 };
+use tools_testkit::http::{Received, TestAuthority, TestResolver, TestServer};
 
 use crate::setup::{get, granted, local, names, unlimited};
 

@@ -1,10 +1,10 @@
 //! Requests, and the responses that a tool sees.
 
 use tools::{ErrorCode, ToolError};
-use tools_http::testing::TestServer;
 use tools_http::{
     HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request,
 };
+use tools_testkit::http::TestServer;
 
 use crate::setup::{get, granted, local, unlimited};
 

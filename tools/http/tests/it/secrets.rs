@@ -1,9 +1,9 @@
 //! Secrets: they go to their own origin, and nothing else shows them.
 
-use tools_http::testing::{TestAuthority, TestServer};
 use tools_http::{
     BoundSecret, HeaderName, HeaderValue, HttpClient, HttpError, HttpOptions, Request,
 };
+use tools_testkit::http::{TestAuthority, TestServer};
 
 use crate::setup::{names, unlimited};
 

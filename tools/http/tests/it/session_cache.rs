@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tools_http::testing::{Received, TestServer};
 use tools_http::{
     BoundSecret, HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method,
     Request,
 };
+use tools_testkit::http::{Received, TestServer};
 
 use crate::setup::{granted, local, unlimited};
 

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tools::{Grant, Host};
-use tools_http::testing::{TestResolver, TestServer};
 use tools_http::{HttpClient, HttpError, HttpLimits, HttpOptions, Request, Response};
+use tools_testkit::http::{TestResolver, TestServer};
 
 /// Returns a context with a grant of these clauses.
 pub(crate) fn granted<'a>(clauses: impl IntoIterator<Item = &'a str>) -> Host {

@@ -8,10 +8,10 @@ use flate2::write::GzEncoder;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc};
 use tools::CancellationToken;
-use tools_http::testing::TestServer;
 use tools_http::{
     BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request, ResponseStream,
 };
+use tools_testkit::http::TestServer;
 
 use crate::setup::{granted, local, names, unlimited};
 

@@ -4,8 +4,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tools::{ErrorCode, ToolError};
-use tools_http::testing::{TestAuthority, TestServer};
 use tools_http::{HttpClient, HttpError, HttpLimits, HttpOptions, Request};
+use tools_testkit::http::{TestAuthority, TestServer};
 
 use crate::setup::{names, unlimited};
 

@@ -7,58 +7,36 @@ use tools::{ToolContext, ToolError};
 use tools_mcp::server::PeerRequest;
 
 use crate::plain_tools::nothing;
-use crate::{definition, failed, peer};
+use crate::{failed, peer, register};
 
-pub(crate) fn register() -> Result<(), Box<dyn Error>> {
+pub(crate) fn register_all() -> Result<(), Box<dyn Error>> {
     let text = |name: &str| json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}});
-    tools::register(definition("test_sampling", text("prompt"))?, sampling)?;
-    tools::register(
-        definition("test_elicitation", text("message"))?,
-        elicitation,
-    )?;
-    tools::register(
-        definition("test_elicitation_sep1034_defaults", nothing())?,
-        defaults,
-    )?;
-    tools::register(
-        definition("test_elicitation_sep1330_enums", nothing())?,
-        enums,
-    )?;
-    tools::register(definition("test_missing_capability", nothing())?, capital)?;
-    tools::register(definition("test_streaming_elicitation", nothing())?, greet)?;
-    tools::register(
-        definition("test_input_required_result_elicitation", nothing())?,
-        greet,
-    )?;
-    tools::register(
-        definition("test_input_required_result_sampling", nothing())?,
-        capital,
-    )?;
-    tools::register(
-        definition("test_input_required_result_list_roots", nothing())?,
-        roots,
-    )?;
-    tools::register(
-        definition("test_input_required_result_request_state", nothing())?,
+    register("test_sampling", text("prompt"), sampling)?;
+    register("test_elicitation", text("message"), elicitation)?;
+    register("test_elicitation_sep1034_defaults", nothing(), defaults)?;
+    register("test_elicitation_sep1330_enums", nothing(), enums)?;
+    register("test_missing_capability", nothing(), capital)?;
+    register("test_streaming_elicitation", nothing(), greet)?;
+    register("test_input_required_result_elicitation", nothing(), greet)?;
+    register("test_input_required_result_sampling", nothing(), capital)?;
+    register("test_input_required_result_list_roots", nothing(), roots)?;
+    register(
+        "test_input_required_result_request_state",
+        nothing(),
         confirm,
     )?;
-    tools::register(
-        definition("test_input_required_result_tampered_state", nothing())?,
+    register(
+        "test_input_required_result_tampered_state",
+        nothing(),
         confirm,
     )?;
-    tools::register(
-        definition("test_input_required_result_multiple_inputs", nothing())?,
-        all,
-    )?;
-    tools::register(
-        definition("test_input_required_result_multi_round", nothing())?,
-        rounds,
-    )?;
-    tools::register(
-        definition("test_input_required_result_capabilities", nothing())?,
+    register("test_input_required_result_multiple_inputs", nothing(), all)?;
+    register("test_input_required_result_multi_round", nothing(), rounds)?;
+    register(
+        "test_input_required_result_capabilities",
+        nothing(),
         supported,
-    )?;
-    Ok(())
+    )
 }
 
 /// Returns an elicitation of fields.
@@ -87,48 +65,55 @@ fn list_roots() -> PeerRequest {
     PeerRequest::new("roots/list", json!({})).with_key("client_roots")
 }
 
-fn string() -> Value {
-    json!({"type": "string"})
+/// Returns an elicitation of one text.
+pub(crate) fn elicit_text(key: &str, message: &str, name: &str) -> PeerRequest {
+    elicit(key, message, json!({name: {"type": "string"}}))
+}
+
+pub(crate) fn elicit_name() -> PeerRequest {
+    elicit_text("user_name", "What is your name?", "name")
+}
+
+fn sample_greeting() -> PeerRequest {
+    sample("greeting", "Generate a greeting", 50)
 }
 
 pub(crate) async fn ask(cx: &ToolContext, request: PeerRequest) -> Result<Value, ToolError> {
     peer(cx)?.request(cx, request).await.map_err(failed)
 }
 
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+pub(crate) fn hello(name: &Value) -> String {
+    format!("Hello, {}!", name.as_str().unwrap_or("stranger"))
+}
+
 async fn sampling(cx: ToolContext, arguments: Value) -> Result<String, ToolError> {
-    let prompt = arguments["prompt"].as_str().unwrap_or_default();
-    let answer = ask(&cx, sample("sampling", prompt, 100)).await?;
+    let answer = ask(&cx, sample("sampling", text(&arguments["prompt"]), 100)).await?;
     Ok(format!(
         "LLM response: {}",
-        answer["content"]["text"].as_str().unwrap_or_default()
+        text(&answer["content"]["text"])
     ))
 }
 
 async fn elicitation(cx: ToolContext, arguments: Value) -> Result<String, ToolError> {
     let described = |text: &str| json!({"type": "string", "description": text});
     let fields = json!({"username": described("User's response"), "email": described("User's email address")});
-    let answer = ask(
-        &cx,
-        elicit(
-            "user",
-            arguments["message"].as_str().unwrap_or_default(),
-            fields,
-        ),
-    )
-    .await?;
+    let answer = ask(&cx, elicit("user", text(&arguments["message"]), fields)).await?;
+    let (action, content) = (text(&answer["action"]), &answer["content"]);
     Ok(format!(
-        "User response: <action: {}, content: {}>",
-        answer["action"].as_str().unwrap_or_default(),
-        answer["content"]
+        "User response: <action: {action}, content: {content}>"
     ))
 }
 
-fn completed(answer: &Value) -> String {
-    let action = answer["action"].as_str().unwrap_or_default();
-    format!(
-        "Elicitation completed: action={action}, content={}",
-        answer["content"]
-    )
+async fn complete(cx: &ToolContext, request: PeerRequest) -> Result<String, ToolError> {
+    let answer = ask(cx, request).await?;
+    let (action, content) = (text(&answer["action"]), &answer["content"]);
+    Ok(format!(
+        "Elicitation completed: action={action}, content={content}"
+    ))
 }
 
 async fn defaults(cx: ToolContext, _: Value) -> Result<String, ToolError> {
@@ -139,12 +124,11 @@ async fn defaults(cx: ToolContext, _: Value) -> Result<String, ToolError> {
         "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
         "verified": {"type": "boolean", "default": true},
     });
-    ask(
+    complete(
         &cx,
         elicit("defaults", "Please review the defaults", fields),
     )
     .await
-    .map(|answer| completed(&answer))
 }
 
 async fn enums(cx: ToolContext, _: Value) -> Result<String, ToolError> {
@@ -163,33 +147,18 @@ async fn enums(cx: ToolContext, _: Value) -> Result<String, ToolError> {
         "untitledMulti": {"type": "array", "items": {"type": "string", "enum": options}},
         "titledMulti": {"type": "array", "items": {"anyOf": titled(["First Choice", "Second Choice", "Third Choice"])}},
     });
-    ask(&cx, elicit("enums", "Please choose", fields))
-        .await
-        .map(|answer| completed(&answer))
+    complete(&cx, elicit("enums", "Please choose", fields)).await
 }
 
 async fn greet(cx: ToolContext, _: Value) -> Result<String, ToolError> {
-    let answer = ask(
-        &cx,
-        elicit("user_name", "What is your name?", json!({"name": string()})),
-    )
-    .await?;
-    Ok(format!(
-        "Hello, {}!",
-        answer["content"]["name"].as_str().unwrap_or("stranger")
-    ))
+    let answer = ask(&cx, elicit_name()).await?;
+    Ok(hello(&answer["content"]["name"]))
 }
 
 async fn capital(cx: ToolContext, _: Value) -> Result<String, ToolError> {
-    let answer = ask(
-        &cx,
-        sample("capital_question", "What is the capital of France?", 100),
-    )
-    .await?;
-    Ok(answer["content"]["text"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned())
+    let question = sample("capital_question", "What is the capital of France?", 100);
+    let answer = ask(&cx, question).await?;
+    Ok(text(&answer["content"]["text"]).to_owned())
 }
 
 async fn roots(cx: ToolContext, _: Value) -> Result<String, ToolError> {
@@ -198,71 +167,37 @@ async fn roots(cx: ToolContext, _: Value) -> Result<String, ToolError> {
 }
 
 async fn confirm(cx: ToolContext, _: Value) -> Result<String, ToolError> {
-    let answer = ask(
-        &cx,
-        elicit(
-            "confirm",
-            "Please confirm",
-            json!({"ok": {"type": "boolean"}}),
-        ),
-    )
-    .await?;
+    let fields = json!({"ok": {"type": "boolean"}});
+    let answer = ask(&cx, elicit("confirm", "Please confirm", fields)).await?;
     Ok(format!("state-ok: {}", answer["content"]["ok"]))
 }
 
 async fn all(cx: ToolContext, _: Value) -> Result<String, ToolError> {
-    let requests = [
-        elicit("user_name", "What is your name?", json!({"name": string()})),
-        sample("greeting", "Generate a greeting", 50),
-        list_roots(),
-    ];
-    let answers = peer(&cx)?
-        .request_all(&cx, requests)
-        .await
-        .map_err(failed)?;
-    Ok(format!(
-        "{} {} {}",
-        answers[0]["content"]["name"], answers[1]["content"]["text"], answers[2]["roots"]
-    ))
+    let requests = [elicit_name(), sample_greeting(), list_roots()];
+    let answers = peer(&cx)?.request_all(&cx, requests).await;
+    let answers = answers.map_err(failed)?;
+    let (name, greeting) = (
+        &answers[0]["content"]["name"],
+        &answers[1]["content"]["text"],
+    );
+    Ok(format!("{name} {greeting} {}", answers[2]["roots"]))
 }
 
 async fn rounds(cx: ToolContext, _: Value) -> Result<String, ToolError> {
-    let name = ask(
-        &cx,
-        elicit(
-            "step1",
-            "Step 1: What is your name?",
-            json!({"name": string()}),
-        ),
-    )
-    .await?;
-    let color = ask(
-        &cx,
-        elicit(
-            "step2",
-            "Step 2: What is your favorite color?",
-            json!({"color": string()}),
-        ),
-    )
-    .await?;
-    Ok(format!(
-        "{} likes {}",
-        name["content"]["name"], color["content"]["color"]
-    ))
+    let name = elicit_text("step1", "Step 1: What is your name?", "name");
+    let name = ask(&cx, name).await?;
+    let color = elicit_text("step2", "Step 2: What is your favorite color?", "color");
+    let color = ask(&cx, color).await?;
+    let (name, color) = (&name["content"]["name"], &color["content"]["color"]);
+    Ok(format!("{name} likes {color}"))
 }
 
 /// Asks only for what the client takes.
 async fn supported(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let peer = peer(&cx)?;
     let requests = [
-        (
-            "elicitation/create",
-            elicit("user_name", "What is your name?", json!({"name": string()})),
-        ),
-        (
-            "sampling/createMessage",
-            sample("greeting", "Generate a greeting", 50),
-        ),
+        ("elicitation/create", elicit_name()),
+        ("sampling/createMessage", sample_greeting()),
     ];
     let taken = requests
         .into_iter()

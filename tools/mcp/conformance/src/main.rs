@@ -12,23 +12,26 @@ use std::error::Error;
 use std::io::{self, Write as _};
 
 use tokio::net::TcpListener;
-use tools::{CancellationToken, Effects, Host, Tool, ToolContext, ToolError};
-use tools_mcp::server::{HttpOptions, Peer, PeerError, ServedTools, ToolServer};
+use tools::{CancellationToken, Effects, Handler, Host, Tool, ToolContext, ToolError};
+use tools_mcp::server::{HttpOptions, Peer, PeerError, ServedTools, ServerLimits, ToolServer};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args()
         .nth(1)
         .unwrap_or_else(|| "127.0.0.1:0".to_owned());
-    plain_tools::register()?;
-    input_tools::register()?;
-    task_tools::register()?;
+    plain_tools::register_all()?;
+    input_tools::register_all()?;
+    task_tools::register_all()?;
     let served = || ServedTools::new(tools::list(), tools::snapshot());
     let server =
         ToolServer::new(served()?, |_| Host::new()).with_identity("toolcrib-conformance", "1.0.0");
     let server = server
         .with_methods(methods::Fixtures)
-        .with_task_after(task_tools::TASK_AFTER);
+        .with_limits(ServerLimits {
+            task_after: task_tools::TASK_AFTER,
+            ..ServerLimits::default()
+        });
     let (changed, mut changes) = (server.clone(), tools::subscribe());
     tokio::spawn(async move {
         while changes.changed().await.is_some() {
@@ -56,12 +59,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns a definition of the suite.
-fn definition(name: &str, parameters: serde_json::Value) -> Result<Tool, Box<dyn Error>> {
-    Ok(
-        Tool::new(name, "A fixture of the conformance suite.", parameters)?
-            .with_effects(Effects::Pure),
-    )
+/// Registers a tool of the suite.
+fn register(
+    name: &str,
+    parameters: serde_json::Value,
+    handler: impl Handler,
+) -> Result<(), Box<dyn Error>> {
+    let tool = Tool::new(name, "A fixture of the conformance suite.", parameters)?;
+    tools::register(tool.with_effects(Effects::Pure), handler)?;
+    Ok(())
 }
 
 /// Returns the client of a call.

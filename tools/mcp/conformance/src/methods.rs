@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tools::Host;
 use tools_mcp::server::{MethodError, MethodFuture, Methods, Peer};
 
-use crate::input_tools::elicit;
+use crate::input_tools::{elicit_text, text as string};
 use crate::plain_tools::PNG;
 
 /// The prompts, resources and completions of the suite.
@@ -118,18 +118,12 @@ async fn prompt(params: &Value, peer: &Peer) -> Result<Value, MethodError> {
             vec![user(image), text("Please analyze the image above.")]
         }
         "test_input_required_result_prompt" => {
-            let fields = json!({"context": {"type": "string"}});
-            let request = elicit(
-                "user_context",
-                "What context should the prompt use?",
-                fields,
-            );
+            let question = "What context should the prompt use?";
+            let request = elicit_text("user_context", question, "context");
             let answer = peer.request(&Host::new(), request).await;
             let answer =
                 answer.map_err(|error| MethodError::new(INVALID_PARAMS, error.to_string()))?;
-            vec![text(
-                answer["content"]["context"].as_str().unwrap_or_default(),
-            )]
+            vec![text(string(&answer["content"]["context"]))]
         }
         other => {
             return Err(MethodError::new(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tools::{Progress, ToolContext, ToolError, ToolResult};
 use tools_mcp::server::LogLevel;
 
-use crate::{definition, peer};
+use crate::{peer, register};
 
 /// A red pixel.
 pub(crate) const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -16,52 +16,33 @@ const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 /// The pause between two messages of a tool.
 const PAUSE: Duration = Duration::from_millis(50);
 
-pub(crate) fn register() -> Result<(), Box<dyn Error>> {
-    let text = |uri: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mime_type": "text/plain", "text": text}});
-    let json_text = json!({"test": "data", "value": 123}).to_string();
-    let mixed = json!({"type": "resource", "resource":
-        {"uri": "test://mixed-content-resource", "mime_type": "application/json", "text": json_text}});
+pub(crate) fn register_all() -> Result<(), Box<dyn Error>> {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let resource = |uri: &str, mime_type: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mime_type": mime_type, "text": text}});
     let image = json!({"type": "image", "data": PNG, "mime_type": "image/png"});
-    fixed(
-        "test_simple_text",
-        json!([{"type": "text", "text": "This is a simple text response for testing."}]),
-    )?;
-    fixed("test_image_content", json!([image]))?;
-    fixed(
-        "test_audio_content",
-        json!([{"type": "audio", "data": WAV, "mime_type": "audio/wav"}]),
-    )?;
-    fixed(
-        "test_embedded_resource",
-        json!([text(
-            "test://embedded-resource",
-            "This is an embedded resource content."
-        )]),
-    )?;
-    let heading = json!({"type": "text", "text": "Multiple content types test:"});
-    fixed(
-        "test_multiple_content_types",
-        json!([heading, image, mixed]),
-    )?;
-    let error = ToolError::execution_failed("This tool intentionally returns an error for testing");
-    let failing =
-        move |_: ToolContext, _: Value| std::future::ready(Err::<String, _>(error.clone()));
-    tools::register(definition("test_error_handling", nothing())?, failing)?;
-    tools::register(definition("test_tool_with_logging", nothing())?, logging)?;
-    tools::register(definition("test_logging_tool", nothing())?, logging)?;
-    tools::register(definition("test_tool_with_progress", nothing())?, progress)?;
-    tools::register(definition("test_trigger_tool_change", nothing())?, change)?;
-    tools::register(
-        definition("json_schema_2020_12_tool", schema())?,
-        async |_: ToolContext, _: Value| "ok",
-    )?;
+    let audio = json!({"type": "audio", "data": WAV, "mime_type": "audio/wav"});
+    let simple = text("This is a simple text response for testing.");
+    let embedded = "This is an embedded resource content.";
+    let embedded = resource("test://embedded-resource", "text/plain", embedded);
+    let mixed = json!({"test": "data", "value": 123}).to_string();
+    let mixed = resource("test://mixed-content-resource", "application/json", &mixed);
+    register_fixed("test_simple_text", json!([simple]))?;
+    register_fixed("test_image_content", json!([image]))?;
+    register_fixed("test_audio_content", json!([audio]))?;
+    register_fixed("test_embedded_resource", json!([embedded]))?;
+    let several = json!([text("Multiple content types test:"), image, mixed]);
+    register_fixed("test_multiple_content_types", several)?;
+
+    register("test_error_handling", nothing(), fail)?;
+    register("test_tool_with_logging", nothing(), log)?;
+    register("test_logging_tool", nothing(), log)?;
+    register("test_tool_with_progress", nothing(), progress)?;
+    register("test_trigger_tool_change", nothing(), change)?;
+    let ok = async |_: ToolContext, _: Value| "ok";
+    register("json_schema_2020_12_tool", schema(), ok)?;
     let region = json!({"type": "object", "properties": {
         "region": {"type": "string", "x-mcp-header": "Region"}, "query": {"type": "string"}}});
-    tools::register(
-        definition("test_custom_header", region)?,
-        async |_: ToolContext, _: Value| "ok",
-    )?;
-    Ok(())
+    register("test_custom_header", region, ok)
 }
 
 /// The parameters of a tool without arguments.
@@ -69,14 +50,18 @@ pub(crate) fn nothing() -> Value {
     json!({"type": "object"})
 }
 
-fn fixed(name: &str, content: Value) -> Result<(), Box<dyn Error>> {
+fn register_fixed(name: &str, content: Value) -> Result<(), Box<dyn Error>> {
     let result: ToolResult = serde_json::from_value(json!({"content": content}))?;
     let answer = move |_: ToolContext, _: Value| std::future::ready(result.clone());
-    tools::register(definition(name, nothing())?, answer)?;
-    Ok(())
+    register(name, nothing(), answer)
 }
 
-async fn logging(cx: ToolContext, _: Value) -> Result<&'static str, ToolError> {
+async fn fail(_: ToolContext, _: Value) -> Result<String, ToolError> {
+    let reason = "This tool intentionally returns an error for testing";
+    Err(ToolError::execution_failed(reason))
+}
+
+async fn log(cx: ToolContext, _: Value) -> Result<&'static str, ToolError> {
     let peer = peer(&cx)?;
     peer.log(LogLevel::Info, None, json!("Tool execution started"));
     tokio::time::sleep(PAUSE).await;
@@ -101,9 +86,7 @@ async fn change(_: ToolContext, _: Value) -> Result<&'static str, ToolError> {
     if tools::unregister(ADDED) {
         return Ok("removed");
     }
-    let tool = definition(ADDED, nothing())
-        .map_err(|error| ToolError::execution_failed(error.to_string()))?;
-    let added = tools::register(tool, async |_: ToolContext, _: Value| "added");
+    let added = register(ADDED, nothing(), async |_: ToolContext, _: Value| "added");
     added.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     Ok("added")
 }

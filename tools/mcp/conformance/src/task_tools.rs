@@ -7,40 +7,30 @@ use serde_json::{Value, json};
 use tools::{ToolContext, ToolError};
 use tools_mcp::server::PeerRequest;
 
-use crate::input_tools::{ask, elicit};
+use crate::input_tools::{ask, elicit, elicit_name, hello};
 use crate::plain_tools::nothing;
-use crate::{definition, failed, peer};
+use crate::{failed, peer, register};
 
 /// The time after which a call becomes a task.
 pub(crate) const TASK_AFTER: Duration = Duration::from_millis(250);
 /// A time that makes a call a task.
 const LONG: Duration = Duration::from_millis(500);
 
-pub(crate) fn register() -> Result<(), Box<dyn Error>> {
-    let name = json!({"type": "object", "properties": {"name": {"type": "string"}}});
-    tools::register(definition("greet", name)?, greet)?;
-    let seconds = json!({"seconds": {"type": "number"}, "label": {"type": "string"}});
-    tools::register(
-        definition(
-            "slow_compute",
-            json!({"type": "object", "properties": seconds}),
-        )?,
-        slow,
-    )?;
-    tools::register(definition("failing_job", nothing())?, failing)?;
-    tools::register(definition("protocol_error_job", nothing())?, refused)?;
-    let filename = json!({"type": "object", "properties": {"filename": {"type": "string"}}});
-    tools::register(definition("confirm_delete", filename)?, confirm)?;
-    tools::register(definition("multi_input", nothing())?, several)?;
-    tools::register(definition("test_tool_with_task", nothing())?, composed)?;
-    Ok(())
+pub(crate) fn register_all() -> Result<(), Box<dyn Error>> {
+    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    let text = json!({"type": "string"});
+    let seconds = json!({"seconds": {"type": "number"}, "label": text});
+    register("greet", object(json!({"name": text})), greet)?;
+    register("slow_compute", object(seconds), slow)?;
+    register("failing_job", nothing(), failing)?;
+    register("protocol_error_job", nothing(), refused)?;
+    register("confirm_delete", object(json!({"filename": text})), confirm)?;
+    register("multi_input", nothing(), several)?;
+    register("test_tool_with_task", nothing(), composed)
 }
 
 async fn greet(_: ToolContext, arguments: Value) -> String {
-    format!(
-        "Hello, {}!",
-        arguments["name"].as_str().unwrap_or("stranger")
-    )
+    hello(&arguments["name"])
 }
 
 async fn slow(_: ToolContext, arguments: Value) -> String {
@@ -74,11 +64,8 @@ async fn confirm(cx: ToolContext, arguments: Value) -> Result<String, ToolError>
     if peer.takes_tasks() {
         peer.continue_as_task().await.map_err(failed)?;
     }
-    let answer = ask(
-        &cx,
-        confirmation("confirm", &format!("Delete {}?", arguments["filename"])),
-    )
-    .await?;
+    let question = format!("Delete {}?", arguments["filename"]);
+    let answer = ask(&cx, confirmation("confirm", &question)).await?;
     Ok(format!("confirmed: {}", answer["content"]["confirm"]))
 }
 
@@ -95,11 +82,7 @@ async fn several(cx: ToolContext, _: Value) -> Result<String, ToolError> {
 
 /// Asks before it becomes a task.
 async fn composed(cx: ToolContext, _: Value) -> Result<String, ToolError> {
-    let name = json!({"name": {"type": "string"}});
-    let answer = ask(&cx, elicit("user_name", "What is your name?", name)).await?;
+    let answer = ask(&cx, elicit_name()).await?;
     tokio::time::sleep(LONG).await;
-    Ok(format!(
-        "Hello, {}!",
-        answer["content"]["name"].as_str().unwrap_or("stranger")
-    ))
+    Ok(hello(&answer["content"]["name"]))
 }

@@ -73,10 +73,10 @@ impl ServerCode {
         let documents = LazyCell::new(|| self.documents());
         let runs = |path: &Path, file: &WrittenFile| {
             // A folder of documents stands for all in it.
-            let has = |documents: &Vec<PathBuf>| {
-                documents.iter().any(|document| document.starts_with(path))
-            };
-            !file.is_document || documents.as_ref().is_none_or(has)
+            !file.is_document
+                || documents.as_ref().is_none_or(|documents| {
+                    documents.iter().any(|document| document.starts_with(path))
+                })
         };
         for (root, written) in found {
             let reach = self.reach(&root);

@@ -3,7 +3,6 @@
 mod attach;
 mod code;
 mod command;
-mod control;
 mod error;
 mod extension;
 mod follow;

@@ -7,7 +7,7 @@ use host::settings::Settings;
 use host::{CommandError, folders, program};
 use tools::{Grant, Host, ToolErrorKind};
 use tools_exec::Prepared;
-use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
+use tools_mcp::client::{HttpServer, Import, Launched, StdioServer, server_command};
 use tools_mcp::config::Transport;
 use tools_mcp::trust::Pins;
 
@@ -51,16 +51,20 @@ pub(crate) fn import(
                 env.entry(BYTECODE.to_owned()).or_insert(folder);
             }
             let reached = match &server.settings.grant {
-                None => env.iter().fold(
-                    StdioServer::new(&executable.path.to_string_lossy())
-                        .with_name(server.name.as_str())
+                None => {
+                    let command = server_command(executable.path)
                         .with_args(args)
-                        .with_cwd(cwd)
-                        .with_check(move || {
-                            check().map_err(|error| ToolErrorKind::unavailable(error).into())
-                        }),
-                    |server, (name, value)| server.with_env(name, value),
-                ),
+                        .with_cwd(cwd);
+                    let command = env.iter().fold(command, |command, (name, value)| {
+                        command.with_env(name, value)
+                    });
+                    StdioServer::from_launcher(server.name.as_str(), move || {
+                        let launched = check().map(|()| command.clone().into());
+                        std::future::ready(
+                            launched.map_err(|error| ToolErrorKind::unavailable(error).into()),
+                        )
+                    })
+                }
                 Some(clauses) => {
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
                     let cx = context()?.with_grant(grant);
@@ -132,27 +136,19 @@ fn reached_by_url(
         let reason = "it is a program; only a server that is reached by URL has a login";
         return Err(McpError::unusable(&server.name, reason));
     };
-    let reached = HttpServer::new(&url).map_err(|error| match url_values.is_empty() {
-        true => unusable(server, error),
+    let reached = HttpServer::new(&url).map_err(|error| {
+        if url_values.is_empty() {
+            return unusable(server, error);
+        }
         // The error has the URL.
-        false => unusable(
-            server,
-            "its URL is not valid with the values of its variables",
-        ),
+        let reason = "its URL is not valid with the values of its variables";
+        unusable(server, reason)
     })?;
     let mut reached = reached
         .with_tokens(inventory.tokens(server))
-        .with_url_secrets(url_values);
-    if let Some(id) = oauth.id {
-        reached = reached.with_client_id(id, oauth.secret.as_deref());
-    }
-    if let Some(document) = oauth.document {
-        reached = reached.with_client_document(document);
-    }
-    if let Some(port) = oauth.callback_port {
-        reached = reached.with_callback_port(port);
-    }
-    reached = reached.with_options(tools_http::settings::server_options(settings)?);
+        .with_url_secrets(url_values)
+        .with_oauth_client(oauth)
+        .with_options(tools_http::settings::server_options(settings)?);
     for (name, value) in headers {
         let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str())
             || matches!(

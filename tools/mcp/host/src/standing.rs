@@ -87,45 +87,30 @@ pub(crate) fn ignored(server: &Configured) -> Option<String> {
 
 /// Returns the standing of a server in words.
 pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
+    let approve = format!("run {} mcp approve {}", program::name(), server.name);
     match inventory.standing(server) {
         Standing::Ready(_) => match inventory.pins(server) {
             Ok(pins) if pins.is_pinned() => {
-                let mut text = format!(
-                    "ready, {} approved",
-                    counted(pins.known().len() as u64, "tool")
-                );
+                let count = counted(pins.known().len() as u64, "tool");
+                let mut text = format!("ready, {count} approved");
                 let waiting = pins.pending().len() as u64;
                 if waiting > 0 {
-                    let (count, program) = (counted(waiting, "tool"), program::name());
-                    text += &format!(
-                        "; approval pending for {count}; run {program} mcp approve {}",
-                        server.name
-                    );
+                    let count = counted(waiting, "tool");
+                    text += &format!("; approval pending for {count}; {approve}");
                 }
-                text.extend(
-                    remarks(server, &pins)
-                        .iter()
-                        .map(|remark| format!("; {remark}")),
-                );
+                let remarks = remarks(server, &pins).into_iter();
+                text.extend(remarks.map(|remark| format!("; {remark}")));
                 text
             }
             Ok(_) => "ready, not used yet".to_owned(),
             Err(error) => format!("{UNUSABLE}{error}"),
         },
         Standing::Disabled(_) => "disabled".to_owned(),
-        Standing::Unapproved => format!(
-            "waits for approval; run {} mcp approve {}",
-            program::name(),
-            server.name
-        ),
+        Standing::Unapproved => format!("waits for approval; {approve}"),
         Standing::Changed(changes) => {
             let facts: Vec<_> = changes.iter().map(|change| change.fact.as_str()).collect();
             let facts = facts.join(", ");
-            format!(
-                "has changed since it was approved ({facts}); run {} mcp approve {}",
-                program::name(),
-                server.name
-            )
+            format!("has changed since it was approved ({facts}); {approve}")
         }
         Standing::Unusable(reason) => format!("{UNUSABLE}{reason}"),
     }

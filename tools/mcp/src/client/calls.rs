@@ -46,23 +46,18 @@ impl Calls {
         cx: &ToolContext,
         request: ClientRequest,
     ) -> Result<ServerResult, ServiceError> {
-        let mut sent = {
-            let _sending = self.sending.lock().await;
-            let handle = peer
-                .send_cancellable_request(request, PeerRequestOptions::no_options())
-                .await?;
-            let number = self.enter(handle.id.clone(), handle.progress_token.clone(), cx.clone());
-            Sent {
-                calls: self,
-                number,
-                id: handle.id.clone(),
-                peer: peer.clone(),
-                handle: Some(handle),
-                is_answered: false,
-            }
-        };
-        let Some(handle) = sent.handle.take() else {
-            return Err(ServiceError::TransportClosed);
+        let sending = self.sending.lock().await;
+        let handle = peer
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await?;
+        let number = self.enter(handle.id.clone(), handle.progress_token.clone(), cx.clone());
+        drop(sending);
+        let mut sent = Sent {
+            calls: self,
+            number,
+            id: handle.id.clone(),
+            peer: peer.clone(),
+            is_answered: false,
         };
         let result = RequestHandle::await_response(handle).await;
         sent.is_answered = true;
@@ -147,7 +142,6 @@ struct Sent<'a> {
     number: u64,
     id: RequestId,
     peer: Peer<RoleClient>,
-    handle: Option<RequestHandle<RoleClient>>,
     is_answered: bool,
 }
 

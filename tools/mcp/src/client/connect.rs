@@ -114,24 +114,18 @@ fn import_error(imported: &Imported, failure: Failure) -> ImportError {
                 }
                 _ => None,
             };
-            match (transport, end) {
+            let reason = match (transport, end) {
                 (Some(TransportReason::Unreachable(reason)), _)
-                | (Some(TransportReason::Broken(_)), Some(reason)) => ImportError::Open {
-                    name,
-                    reason: imported.shown(&reason),
-                },
-                (Some(TransportReason::Broken(reason)), None) => ImportError::Handshake {
-                    name,
-                    reason: imported.shown(&reason),
-                },
-                (None, end) => {
-                    let end = end.map(|end| format!("; {end}")).unwrap_or_default();
-                    ImportError::Handshake {
-                        name,
-                        reason: imported.shown(&format!("{}{end}", reason(&error))),
-                    }
+                | (Some(TransportReason::Broken(_)), Some(reason)) => {
+                    let reason = imported.shown(&reason);
+                    return ImportError::Open { name, reason };
                 }
-            }
+                (Some(TransportReason::Broken(reason)), None) => reason,
+                (None, Some(end)) => format!("{}; {end}", reason(&error)),
+                (None, None) => reason(&error),
+            };
+            let reason = imported.shown(&reason);
+            ImportError::Handshake { name, reason }
         }
     }
 }

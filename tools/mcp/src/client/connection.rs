@@ -11,12 +11,11 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::client::connect::connect;
 use crate::client::error::ImportError;
-use crate::client::imported::{Imported, State};
+use crate::client::imported::{Imported, State, Status};
 use crate::client::listing::{Listed, list};
 use crate::client::registration::Registration;
 use crate::client::server::end;
 use crate::client::service::Client;
-use crate::client::status::Status;
 use crate::client::transport_reason::reason;
 
 /// The first delay before a new connection, without jitter.
@@ -134,23 +133,14 @@ impl Connection {
 
     /// Keeps the registered tools equal to the server's list.
     async fn follow(&mut self, peer: &Peer<RoleClient>) {
-        let changes = changes(peer);
-        let first = match &changes {
-            Some(changes) => timeout(ACKNOWLEDGEMENT, peer.listen(changes.clone()))
-                .await
-                .ok(),
-            None => None,
+        let Some(changes) = changes(peer) else {
+            return self.list_again(peer).await;
         };
+        let first = timeout(ACKNOWLEDGEMENT, peer.listen(changes.clone())).await;
         let imported = self.imported.clone();
-        let listen = async {
-            match changes {
-                Some(changes) => listen(&imported, peer, changes, first).await,
-                None => pending().await,
-            }
-        };
         tokio::select! {
             () = self.list_again(peer) => {}
-            () = listen => {}
+            () = listen(&imported, peer, changes, first.ok()) => {}
         }
     }
 
@@ -158,15 +148,9 @@ impl Connection {
         loop {
             let again = self.list(peer).await;
             let interval = sleep(MIN_INTERVAL);
-            let expiry = async {
-                match again {
-                    Some(again) => sleep_until(again).await,
-                    None => pending().await,
-                }
-            };
             tokio::select! {
                 () = self.imported.changed.notified() => {}
-                () = expiry => {}
+                () = sleep_until(again.unwrap_or_else(Instant::now)), if again.is_some() => {}
             }
             interval.await;
         }

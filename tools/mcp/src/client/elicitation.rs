@@ -5,8 +5,7 @@ use serde_json::Value;
 use tools::protocol::Normaliser;
 use tools::{ToolContext, visible_line, visible_text};
 
-use crate::client::asked::confirm;
-use crate::client::form::fill;
+use crate::client::form::{confirm, fill};
 use crate::client::server_name::ServerName;
 
 /// The maximum length of a server's text in a question, in characters.

@@ -7,9 +7,10 @@ use rmcp::model::ErrorCode;
 use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
 
-use crate::client::imported::{Imported, RECONNECTION, shown};
+use crate::client::imported::{Imported, shown};
+use crate::client::result::plain;
 use crate::client::server_name::ServerName;
-use crate::client::transport_reason::{refusal, transport_reason};
+use crate::client::transport_reason::{RECONNECTION, refusal, transport_reason};
 
 /// The code of a server that needs the person to visit a URL first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
@@ -56,7 +57,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
                 .as_ref()
                 .filter(|data| !data.is_null() && error.code != URL_ELICITATION_REQUIRED)
             {
-                message += &format!(" ({})", shown(data.as_str().unwrap_or(&data.to_string())));
+                message += &format!(" ({})", shown(&plain(data)));
             }
             match error.code {
                 ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::unavailable(format!(

@@ -2,11 +2,12 @@
 
 use rmcp::model::{ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
-use tools::question::AnswerKind;
+use tools::call::AskError;
+use tools::question::{AnswerKind, InvalidQuestion};
 use tools::schema::ValueSchema;
 use tools::{Answer, Json, Question, ToolContext, visible_line};
 
-use crate::client::asked::{ask, confirm};
+use crate::client::result::plain;
 
 /// The maximum number of fields.
 const MAX_FIELDS: usize = 20;
@@ -221,8 +222,27 @@ impl Field {
     }
 }
 
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+/// Puts a question to the person.
+///
+/// # Errors
+/// Returns a decline if there is no person, or if the question is no question. Returns a cancellation if the call has ended, or if nobody
+/// answered in time.
+pub(super) async fn ask(
+    cx: &ToolContext,
+    question: Result<Question, InvalidQuestion>,
+) -> Result<Answer, ElicitationAction> {
+    let question = question.map_err(|_| ElicitationAction::Decline)?;
+    cx.ask(question).await.map_err(|error| match error {
+        AskError::NobodyThere(_) => ElicitationAction::Decline,
+        _ => ElicitationAction::Cancel,
+    })
+}
+
+/// Asks the person for a confirmation.
+pub(super) async fn confirm(cx: &ToolContext, text: &str) -> ElicitationAction {
+    match ask(cx, Question::new(text, AnswerKind::Confirmation)).await {
+        Ok(Answer::Confirmation(true)) => ElicitationAction::Accept,
+        Ok(_) => ElicitationAction::Decline,
+        Err(action) => action,
+    }
 }

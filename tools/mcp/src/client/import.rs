@@ -1,16 +1,14 @@
 //! [`Import`]: the settings of an import.
 
-use std::fmt;
 use std::future::Future;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tools::ToolName;
+use tools::{Digest, RegisterError, Tool, ToolName};
 
 use crate::client::http::HttpServer;
-use crate::client::review::Review;
 use crate::client::server::{Opening, Server};
 use crate::client::server_name::ServerName;
 use crate::client::server_tool::ServerTool;
@@ -94,4 +92,91 @@ impl fmt::Debug for Import {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
+}
+
+/// A host's decisions about the definitions of a server. A function from a [`Tool`] to the tool to register, or to a reason, is one.
+pub trait Review: Send + Sync {
+    /// Returns the tool to register for a definition: the imported one, perhaps with other effects, limits or tags. Changes of the name and
+    /// of former names have no effect.
+    ///
+    /// # Errors
+    /// Returns the reason why the tool must not be registered.
+    fn review(&self, definition: &ServerTool, tool: Tool) -> Result<Tool, String>;
+
+    /// Called after each complete list of the server, when all its definitions were reviewed. `has_resources` tells whether the server
+    /// has resources, too. Returns notes for the [report](super::Report).
+    fn end_list(&self, has_resources: bool) -> Vec<String> {
+        let _ = has_resources;
+        Vec::new()
+    }
+
+    /// Decides whether a call may run that was made for a definition with this digest. Permits each one by default.
+    ///
+    /// # Errors
+    /// Returns the reason why the call must not run.
+    fn check(&self, name: &ToolName, digest: &Digest) -> Result<(), String> {
+        let _ = (name, digest);
+        Ok(())
+    }
+}
+
+impl<F: Fn(Tool) -> Result<Tool, String> + Send + Sync> Review for F {
+    fn review(&self, _definition: &ServerTool, tool: Tool) -> Result<Tool, String> {
+        self(tool)
+    }
+}
+
+/// The outcome of the latest list of a server's tools.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The registered tools, in the server's order.
+    pub tools: Vec<ToolName>,
+    /// The definitions that are not registered, in the server's order.
+    pub refused: Vec<Refused>,
+    /// The reason why the list ended early, if it did, such as a limit. Tools after it are not imported.
+    pub cut: Option<String>,
+    /// Notes for the user, about definitions with invisible characters and of the host's [review](super::Import::review), such as a
+    /// decision about a tool that the server does not have.
+    pub notes: Vec<String>,
+}
+
+/// A definition that is not registered.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the tool {tool:?} cannot be imported: {refusal}")]
+#[non_exhaustive]
+pub struct Refused {
+    /// The name that the server gives the tool, with invisible characters escaped.
+    pub tool: String,
+    /// The reason.
+    pub refusal: Refusal,
+}
+
+/// The reason why a definition is not registered.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The definition is not that of an MCP tool.
+    #[error("its definition is malformed: {reason}")]
+    Malformed {
+        /// The fault.
+        reason: String,
+    },
+    /// The catalog refuses the tool.
+    #[error(transparent)]
+    Catalog(#[from] RegisterError),
+    /// The host's [review](super::Import::review) refuses the tool.
+    #[error("{reason}")]
+    Review {
+        /// The reason that the host gave.
+        reason: String,
+    },
+    /// Two long names of the server have the same form for models.
+    #[error(
+        "models would call it {wire:?}, as another tool of the server; its server must rename it"
+    )]
+    WireName {
+        /// The common form.
+        wire: String,
+    },
 }

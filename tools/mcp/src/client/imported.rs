@@ -7,20 +7,18 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::service::Peer;
+use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, watch};
-use tools::IgnorePoison as _;
-use tools::{CancellationToken, Digest, ToolErrorKind, ToolName, visible_line};
+use tools::{CancellationToken, Digest, IgnorePoison as _, ToolErrorKind, ToolName, visible_line};
 
 use crate::client::calls::Calls;
 use crate::client::error::ImportError;
-use crate::client::import::Import;
-use crate::client::lists::Lists;
-use crate::client::report::Report;
+use crate::client::import::{Import, Report};
+use crate::client::listing::{self, list};
+use crate::client::lists::{Kept, Lists};
 use crate::client::server_name::ServerName;
-use crate::client::status::Status;
-
-/// The time until a call on a new connection can succeed.
-pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
+use crate::client::transport_reason::{RECONNECTION, reason};
+use crate::same_json::same_json;
 
 /// The time limit of a list that is read again for a single name.
 const LISTING: Duration = Duration::from_secs(2);
@@ -349,4 +347,61 @@ impl fmt::Debug for Imported {
 /// Returns a text of a server as a part of a message.
 pub(super) fn shown(text: &str) -> String {
     visible_line(text, MAX_MESSAGE)
+}
+
+/// A list of a server, and the limit that ended it early, if one did. Malformed items are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Items<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// The limit that ended the list.
+    pub cut: Option<String>,
+}
+
+impl Imported {
+    /// Returns a list of the server, which is read page by page and within limits unless the latest one is fresh.
+    pub(super) async fn items<T: listing::Listed, U: DeserializeOwned>(
+        &self,
+        kept: &Kept<T>,
+    ) -> Result<Items<U>, ImportError> {
+        let failed = |reason| ImportError::List {
+            name: self.name().clone(),
+            what: T::KEY,
+            reason,
+        };
+        let peer = self
+            .listed_peer()
+            .await
+            .map_err(|error| failed(error.to_string()))?;
+        let read = kept.get_or_read(list::<T>(&peer)).await;
+        let read = read.map_err(|error| failed(self.shown(&reason(&error))))?;
+        Ok(Items {
+            items: read.items.iter().flatten().filter_map(same_json).collect(),
+            cut: read.cut.clone(),
+        })
+    }
+}
+
+/// The state of an imported server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// The server is connected by the first call, because its tools are [known](super::Import::known).
+    Idle,
+    /// The first connection is being made.
+    Connecting,
+    /// The server is connected.
+    Connected {
+        /// The revision of the protocol, such as `2026-07-28`.
+        protocol: String,
+    },
+    /// The server is not connected, and will be connected again. Its tools answer
+    /// [`Unavailable`](tools::ToolErrorKind::Unavailable).
+    Disconnected {
+        /// The reason.
+        reason: String,
+    },
+    /// The server was removed.
+    Removed,
 }

@@ -26,13 +26,8 @@ pub(super) fn readable(answer: &str) -> Option<String> {
     if !has(&FIELDS) || has(&OTHERS) {
         return None;
     }
-    let is_empty = |value: &Value| {
-        let fields = value.as_object();
-        fields.is_none_or(|fields| fields.values().all(Value::is_null))
-    };
-    let has_capabilities = result
-        .get("capabilities")
-        .is_some_and(|value| !is_empty(value));
+    let stated = result.get("capabilities").and_then(Value::as_object);
+    let has_capabilities = stated.is_some_and(|fields| !fields.values().all(Value::is_null));
     if has_capabilities && InitializeResult::deserialize(&*result).is_ok() {
         return None;
     }

@@ -14,8 +14,6 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use tools::visible_line;
 
-use crate::client::report::Cut;
-
 /// The maximum number of pages.
 const MAX_PAGES: usize = 1000;
 
@@ -47,7 +45,7 @@ pub(super) struct Listing<T> {
     pub(super) items: Vec<Result<T, Malformed>>,
     /// The time until which the list is fresh, if the server tells one for each page.
     pub(super) fresh_until: Option<Instant>,
-    pub(super) cut: Option<Cut>,
+    pub(super) cut: Option<String>,
     /// Notes about items that were left out or read without some of their fields.
     pub(super) notes: Vec<String>,
 }
@@ -132,9 +130,7 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
                     timeout: PAGE_TIMEOUT,
                 });
             }
-            listing.cut = Some(Cut::Time {
-                limit: LIST_TIMEOUT,
-            });
+            listing.cut = Some(format!("the list ended after {LIST_TIMEOUT:?}"));
             return Ok(listing);
         };
         let result = match result {
@@ -184,9 +180,9 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
             bytes += json.len();
             listing.notes.extend(fault);
             if listing.items.len() == MAX_ITEMS {
-                listing.cut = Some(Cut::Items { most: MAX_ITEMS });
+                listing.cut = Some(format!("the list ended after {MAX_ITEMS} items"));
             } else if bytes > MAX_BYTES {
-                listing.cut = Some(Cut::Bytes { most: MAX_BYTES });
+                listing.cut = Some(format!("the list ended after {MAX_BYTES} bytes"));
             } else {
                 listing.items.push(item);
                 continue;
@@ -195,11 +191,11 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
         }
         let Some(next) = next else { break };
         if number == MAX_PAGES {
-            listing.cut = Some(Cut::Pages { most: MAX_PAGES });
+            listing.cut = Some(format!("the list ended after {MAX_PAGES} pages"));
             break;
         }
         if !seen.insert(next.clone()) {
-            listing.cut = Some(Cut::Repeated);
+            listing.cut = Some("the list ended where its pages repeat".to_owned());
             break;
         }
         cursor = Some(next);

@@ -1,7 +1,6 @@
 //! [`Matched`]: a transport whose answers have the ids of requests.
 
 use std::collections::BTreeMap;
-use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -171,12 +170,6 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let until = lock(&self.open).doubtful_until();
-            let wait = async {
-                match until {
-                    Some(until) => sleep_until(until).await,
-                    None => pending().await,
-                }
-            };
             let found = tokio::select! {
                 message = self.transport.receive() => match message {
                     Some(message) => lock(&self.open).matched(message),
@@ -189,7 +182,9 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                         return open.overdue(None);
                     }
                 },
-                () = wait => lock(&self.open).overdue(Some(Instant::now())),
+                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
+                    lock(&self.open).overdue(Some(Instant::now()))
+                }
             };
             if found.is_some() {
                 return found;

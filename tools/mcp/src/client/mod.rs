@@ -1,6 +1,5 @@
 //! Imports the tools of MCP servers into a catalog.
 
-mod asked;
 mod call;
 mod calls;
 mod connect;
@@ -16,7 +15,6 @@ mod http;
 mod import;
 mod imported;
 mod introduction;
-mod items;
 mod listing;
 mod lists;
 mod loose_json;
@@ -27,10 +25,8 @@ mod prompt;
 mod read_resource;
 mod reading;
 mod registration;
-mod report;
 mod resource;
 mod result;
-mod review;
 mod rounds;
 mod sampling;
 mod schema_repair;
@@ -41,25 +37,22 @@ mod server_tool;
 mod servers;
 mod service;
 mod snake_case;
-mod status;
 mod stdio;
 mod tasks;
 mod transport_reason;
 mod unanswered;
 
 pub use error::ImportError;
-pub use http::{HttpServer, LoginError};
-pub use import::Import;
-pub use imported::Imported;
-pub use items::Items;
+pub use http::{HttpServer, LoginError, OAuthClient};
+pub use import::{Import, Refusal, Refused, Report, Review};
+pub use imported::{Imported, Items, Status};
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub(crate) use registration::unusable;
-pub use report::{Cut, Refusal, Refused, Report};
 pub use resource::{Resource, ResourceTemplate};
-pub use review::Review;
 pub use sampling::{Sample, SampleMessage, SampleRequest, Sampling};
 pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;
 pub use servers::Servers;
-pub use status::Status;
-pub use stdio::{Alive, BoxedRead, BoxedWrite, Launched, Remarks, StdioError, StdioServer};
+pub use stdio::{
+    Alive, BoxedRead, BoxedWrite, Launched, Remarks, StdioError, StdioServer, server_command,
+};

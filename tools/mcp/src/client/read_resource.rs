@@ -1,12 +1,9 @@
-//! [`ReadResource`]: the tool that reads resources of servers.
+//! The tool that reads resources of servers.
 
 use std::sync::Arc;
 
-use serde_json::json;
-use tools::{
-    Effects, Handler, HandlerFuture, Input, Tool, ToolContext, ToolErrorKind, ToolResult,
-    visible_line,
-};
+use serde_json::{Value, json};
+use tools::{Effects, Handler, Tool, ToolContext, ToolErrorKind, ToolResult, visible_line};
 
 use crate::client::imported::Imported;
 
@@ -42,41 +39,37 @@ pub(super) fn definition() -> Option<Tool> {
     Some(tool.with_title("Read a resource").with_effects(effects))
 }
 
-/// Reads resources of the servers of a set.
-pub(super) struct ReadResource {
-    /// Lists the servers, sorted by name.
-    pub(super) servers: Box<dyn Fn() -> Vec<Arc<Imported>> + Send + Sync>,
+/// Returns the handler that reads resources of these servers, which are sorted by name.
+pub(super) fn handler(
+    servers: impl Fn() -> Vec<Arc<Imported>> + Send + Sync + 'static,
+) -> impl Handler {
+    move |cx, arguments| read(servers(), cx, arguments)
 }
 
-impl ReadResource {
-    async fn run(&self, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolErrorKind> {
-        let text = |key: &str| arguments.value()[key].as_str().unwrap_or_default();
-        let (server, uri) = (text("server"), text("uri"));
-        let servers = (self.servers)();
-        let Some(imported) = servers.iter().find(|known| known.name().as_str() == server) else {
-            let names: Vec<_> = servers.iter().map(|known| known.name().as_str()).collect();
-            let names = names.join(", ");
-            let message = format!("there is no MCP server {server:?}; the servers are: {names}");
-            return Err(ToolErrorKind::ExecutionFailed { message });
-        };
-        if uri.is_empty() {
-            return list_resources(imported).await.map(ToolResult::text);
-        }
-        let content = imported.read_resource(&cx, uri).await?;
-        if content.is_empty() {
-            return Ok(ToolResult::text("the resource is empty"));
-        }
-        Ok(ToolResult {
-            content,
-            ..ToolResult::default()
-        })
+async fn read(
+    servers: Vec<Arc<Imported>>,
+    cx: ToolContext,
+    arguments: Value,
+) -> Result<ToolResult, ToolErrorKind> {
+    let text = |key: &str| arguments[key].as_str().unwrap_or_default();
+    let (server, uri) = (text("server"), text("uri"));
+    let Some(imported) = servers.iter().find(|known| known.name().as_str() == server) else {
+        let names: Vec<_> = servers.iter().map(|known| known.name().as_str()).collect();
+        let names = names.join(", ");
+        let message = format!("there is no MCP server {server:?}; the servers are: {names}");
+        return Err(ToolErrorKind::ExecutionFailed { message });
+    };
+    if uri.is_empty() {
+        return list_resources(imported).await.map(ToolResult::text);
     }
-}
-
-impl Handler for ReadResource {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        HandlerFuture::new(async { self.run(cx, arguments).await.map_err(Into::into) })
+    let content = imported.read_resource(&cx, uri).await?;
+    if content.is_empty() {
+        return Ok(ToolResult::text("the resource is empty"));
     }
+    Ok(ToolResult {
+        content,
+        ..ToolResult::default()
+    })
 }
 
 /// Returns the resources and the templates of a server as lines.
@@ -101,7 +94,7 @@ async fn list_resources(imported: &Imported) -> Result<String, ToolErrorKind> {
         );
         lines.push(format!("template {line}"));
     }
-    lines.extend(resources.cut.map(|cut| cut.to_string()));
+    lines.extend(resources.cut);
     Ok(if lines.is_empty() {
         "the server lists no resources".to_owned()
     } else {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::introduction;
 use crate::client::loose_json::strict;
+use crate::client::result::plain;
 use crate::client::snake_case;
 use crate::nesting::Nesting;
 
@@ -76,10 +77,10 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
         return messages.filter_map(|item| message(&item, own)).collect();
     }
     let found = among_others(text, own);
-    match found.is_empty() && text.starts_with('{') {
-        true => unreadable(strict, own).into_iter().collect(),
-        false => found,
+    if found.is_empty() && text.starts_with('{') {
+        return unreadable(strict, own).into_iter().collect();
     }
+    found
 }
 
 /// Returns the text of a line, which some servers write as UTF-16. The line may begin with the second byte of the end of the one before.
@@ -236,11 +237,6 @@ fn readable_error(error: Value) -> Value {
     if ErrorData::deserialize(&error).is_ok() {
         return error;
     }
-    let plain = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
     let stated = error.get("code").filter(|code| !code.is_null()).map(plain);
     let code = stated.as_ref().and_then(|code| code.parse().ok());
     let mut message = plain(error.get("message").unwrap_or(&error));

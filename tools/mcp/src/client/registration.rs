@@ -11,9 +11,9 @@ use tools::{Catalog, Digest, Entry, RegisterError, Tool, ToolContext, ToolName, 
 use crate::client::call::RemoteTool;
 use crate::client::definition::import_definition;
 use crate::client::destination::Destination;
+use crate::client::import::{Refusal, Refused, Report};
 use crate::client::imported::Imported;
 use crate::client::listing::Listing;
-use crate::client::report::{Refusal, Refused, Report};
 use crate::client::schema_repair::repaired;
 use crate::client::server_name::ServerName;
 use crate::client::server_tool::ServerTool;
@@ -92,18 +92,18 @@ impl Registration {
             if index % BATCH == BATCH - 1 {
                 tokio::task::yield_now().await;
             }
-            let name = item.as_ref().map_or_else(
-                |malformed| malformed.name.clone(),
-                |tool| tool.name.to_string(),
-            );
+            let name = match &item {
+                Ok(tool) => tool.name.to_string(),
+                Err(malformed) => malformed.name.clone(),
+            };
             let outcome = match item {
                 Ok(tool) => self.add_listed(imported, tool.into(), &mut seen, &mut report.notes),
                 Err(malformed) => {
                     // An earlier definition of the tool is not its present one.
-                    let tool = imported.name().tool_name(&malformed.name, 1).ok();
-                    seen.present.extend(
-                        tool.map(|tool| (tool, Digest::hash_bytes(malformed.reason.as_bytes()))),
-                    );
+                    if let Ok(tool) = imported.name().tool_name(&malformed.name, 1) {
+                        let digest = Digest::hash_bytes(malformed.reason.as_bytes());
+                        seen.present.insert(tool, digest);
+                    }
                     Err(Refusal::Malformed {
                         reason: visible_line(&malformed.reason, 200),
                     })

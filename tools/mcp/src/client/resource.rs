@@ -8,8 +8,7 @@ use tools::{Content, ToolContext, ToolErrorKind};
 
 use crate::client::error::ImportError;
 use crate::client::failure::failure;
-use crate::client::imported::Imported;
-use crate::client::items::Items;
+use crate::client::imported::{Imported, Items};
 use crate::client::result::{items, resource_content, shown};
 use crate::client::rounds;
 

@@ -136,10 +136,7 @@ pub(super) fn readable_block(value: Value) -> Content {
         block.get("uri"),
     ) {
         (None | Some("text"), Some(text), _) => {
-            return Content::text(
-                text.as_str()
-                    .map_or_else(|| text.to_string(), str::to_owned),
-            );
+            return Content::text(plain(text));
         }
         (Some("resource_link"), _, Some(uri)) if !block.contains_key("name") => {
             let uri = uri.clone();
@@ -149,6 +146,12 @@ pub(super) fn readable_block(value: Value) -> Content {
     }
     let block = Value::Object(block);
     read_block(&block).unwrap_or_else(|| shown(&block))
+}
+
+/// Returns a text as it is, and another value as JSON.
+pub(super) fn plain(value: &Value) -> String {
+    let text = value.as_str();
+    text.map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn read_block(value: &Value) -> Option<Content> {

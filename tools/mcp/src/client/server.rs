@@ -10,12 +10,11 @@ use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::IntoTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
-use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::client::http::HttpServer;
 use crate::client::matching::Matched;
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
-use crate::client::stdio::{Alive, StdioServer};
+use crate::client::stdio::{Alive, BoxedRead, BoxedWrite, StdioServer};
 use crate::client::unanswered::Unanswered;
 
 /// The way to reach an MCP server. It is used again for each new connection.
@@ -27,10 +26,7 @@ pub(super) enum Server {
 }
 
 pub(super) type Opening = Pin<Box<dyn Future<Output = io::Result<Streams>> + Send>>;
-pub(super) type Streams = (
-    Box<dyn AsyncRead + Send + Unpin>,
-    Box<dyn AsyncWrite + Send + Unpin>,
-);
+pub(super) type Streams = (BoxedRead, BoxedWrite);
 
 /// A connection that speaks the protocol, and its process if it has one.
 pub(super) type Connected<C> = (RunningService<RoleClient, C>, Option<Alive>);

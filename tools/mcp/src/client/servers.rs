@@ -14,7 +14,6 @@ use crate::client::error::ImportError;
 use crate::client::import::Import;
 use crate::client::imported::Imported;
 use crate::client::read_resource;
-use crate::client::read_resource::ReadResource;
 use crate::client::registration::Registration;
 use crate::client::tasks;
 
@@ -90,9 +89,11 @@ impl Inner {
         let mut entry = self.read_resource.lock().ignore_poison();
         if let (None, Some(tool)) = (&*entry, read_resource::definition()) {
             let inner = Arc::downgrade(self);
-            let servers =
-                Box::new(move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list()));
-            match self.destination.register(tool, ReadResource { servers }) {
+            let servers = move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list());
+            match self
+                .destination
+                .register(tool, read_resource::handler(servers))
+            {
                 Ok(registered) => *entry = Some(registered),
                 Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
             }

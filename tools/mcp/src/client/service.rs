@@ -13,6 +13,7 @@ use tools::{Progress, ToolContext, visible_line};
 
 use crate::client::elicitation::elicit;
 use crate::client::imported::{Imported, shown};
+use crate::client::result::plain;
 use crate::client::sampling::{Refused, sample};
 
 /// Answers an imported server.
@@ -110,7 +111,7 @@ impl ClientHandler for Client {
             .logger
             .as_deref()
             .map(|logger| visible_line(logger, 80));
-        let message = shown(params.data.as_str().unwrap_or(&params.data.to_string()));
+        let message = shown(&plain(&params.data));
         match params.level {
             model::LoggingLevel::Debug => tracing::debug!(server, logger, "{message}"),
             model::LoggingLevel::Info | model::LoggingLevel::Notice => {

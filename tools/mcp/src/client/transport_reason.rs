@@ -7,7 +7,8 @@ use rmcp::transport::DynamicTransportError;
 use rmcp::transport::{streamable_http_client::StreamableHttpError, worker::WorkerQuitReason};
 use tools_http::HttpError;
 
-use crate::client::imported::RECONNECTION;
+/// The time until a call on a new connection can succeed.
+pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
 
 /// The reason why a transport has failed.
 pub(super) enum TransportReason {

@@ -7,11 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::client::ServerName;
-use crate::config::error::{ConfigError, Fault};
+use crate::client::{OAuthClient, ServerName};
+use crate::config::error::ConfigError;
 use crate::config::expansion::{self, Variables};
-use crate::config::fields::{Fields, Misplaced};
-use crate::config::oauth_client::{self, OAuthClient};
+use crate::config::fields::{Fields, Misplaced, misplaced};
 
 /// A server as its file describes it, with unexpanded references to variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +32,9 @@ pub struct ServerEntry {
 
 /// The fields of an entry with a meaning.
 const KNOWN: &str = "args command cwd disabled env headers oauth timeout toolcrib type url";
+
+/// The field of the program's registration for logins.
+const OAUTH: &str = "oauth";
 
 /// The field with the time limit of calls.
 const TIMEOUT: &str = "timeout";
@@ -191,12 +193,9 @@ impl Transport {
         match kind.as_deref() {
             None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
             Some(found) => {
-                return Err((
-                    "type".to_owned(),
-                    Fault::Transport {
-                        found: found.to_owned(),
-                    },
-                ));
+                let fault =
+                    format!("the type {found:?} is not supported; use \"stdio\" or \"http\"");
+                return Err(misplaced("type", fault));
             }
         }
         let transport = match (command, url) {
@@ -209,24 +208,30 @@ impl Transport {
             (None, Some(url)) => Self::Http {
                 url,
                 headers: fields.text_map("headers")?,
-                oauth: OAuthClient::parse(fields)?,
+                oauth: oauth_client(fields)?,
             },
-            (Some(_), Some(_)) => return Err(("url".to_owned(), Fault::Ambiguous)),
-            (None, None) => return Err(("command".to_owned(), Fault::Unreachable)),
+            (Some(_), Some(_)) => {
+                let fault = "remove `command` or `url`; a server has one of them";
+                return Err(misplaced("url", fault));
+            }
+            (None, None) => return Err(misplaced("command", "add a `command`, or a `url`")),
         };
         let is_stdio = matches!(transport, Self::Stdio { .. });
         let (foreign, belongs) = if is_stdio {
-            (&["headers", oauth_client::FIELD][..], "url")
+            (&["headers", OAUTH][..], "url")
         } else {
             (&["args", "env", "cwd"][..], "command")
         };
+        let foreign_to = |field: &str, belongs: &str| {
+            let fault = format!("remove it; it is for servers with a `{belongs}`");
+            Err(misplaced(field, fault))
+        };
         if let Some(field) = foreign.iter().find(|field| fields.get(field).is_some()) {
-            return Err(((*field).to_owned(), Fault::Foreign { belongs }));
+            return foreign_to(field, belongs);
         }
         match kind {
             Some(kind) if (kind == "stdio") != is_stdio => {
-                let belongs = if is_stdio { "url" } else { "command" };
-                Err(("type".to_owned(), Fault::Foreign { belongs }))
+                foreign_to("type", if is_stdio { "url" } else { "command" })
             }
             _ => Ok(transport),
         }
@@ -258,11 +263,28 @@ impl Transport {
     }
 }
 
+/// Reads the field `oauth`.
+fn oauth_client(entry: Fields<'_>) -> Result<OAuthClient, Misplaced> {
+    let Some(fields) = entry.object(OAUTH)?.map(Fields) else {
+        return Ok(OAuthClient::default());
+    };
+    let within = |(place, fault): Misplaced| (format!("{OAUTH}.{place}"), fault);
+    let text = |name| fields.text(name).map_err(within);
+    let port = |value: &Value| u16::try_from(value.as_u64()?).ok().filter(|port| *port > 0);
+    let callback_port = fields.read("callbackPort", "a port, 1 to 65535", port);
+    Ok(OAuthClient {
+        id: text("clientId")?,
+        secret: text("clientSecret")?,
+        document: text("clientMetadataUrl")?,
+        callback_port: callback_port.map_err(within)?,
+    })
+}
+
 /// Changes each text in a value. The names of variables and headers stay.
 fn change_texts(
     value: &mut Value,
     place: &str,
-    change: &mut dyn FnMut(&str) -> Result<String, Fault>,
+    change: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<(), Misplaced> {
     match value {
         Value::String(text) => *text = change(text).map_err(|fault| (place.to_owned(), fault))?,

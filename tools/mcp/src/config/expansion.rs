@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::config::error::Fault;
-
 /// The variables that a server's entry may refer to.
 #[derive(Clone)]
 pub struct Variables {
@@ -38,15 +36,15 @@ impl Variables {
         }
     }
 
-    pub(super) fn value(&self, name: &str) -> Result<&str, Fault> {
+    pub(super) fn value(&self, name: &str) -> Result<&str, String> {
         match (self.values.get(name), &self.listed) {
             (Some(value), _) => Ok(value),
-            (None, Some(listed)) if !listed.contains(name) => Err(Fault::Unlisted {
-                name: name.to_owned(),
-            }),
-            (None, _) => Err(Fault::Unset {
-                name: name.to_owned(),
-            }),
+            (None, Some(listed)) if !listed.contains(name) => Err(format!(
+                "this project's server may not have the variable {name}; add it with `mcp approve --variable {name}`"
+            )),
+            (None, _) => Err(format!(
+                "the variable {name} is not set; set it, or write ${{{name}:-default}}"
+            )),
         }
     }
 }
@@ -67,7 +65,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// Replaces each reference by the value of its variable, or its default if there is none. Values are not expanded again.
-pub(super) fn expand(text: &str, variables: &Variables) -> Result<String, Fault> {
+pub(super) fn expand(text: &str, variables: &Variables) -> Result<String, String> {
     let mut out = String::new();
     for part in parts(text) {
         match part? {
@@ -83,7 +81,7 @@ pub(super) fn expand(text: &str, variables: &Variables) -> Result<String, Fault>
 }
 
 /// Returns the names of the variables in a text, and whether each reference has a default.
-pub(super) fn names(text: &str) -> Result<Vec<(String, bool)>, Fault> {
+pub(super) fn names(text: &str) -> Result<Vec<(String, bool)>, String> {
     let name = |part| match part {
         Ok(Part::Reference { name, default }) => Some(Ok((name.to_owned(), default.is_some()))),
         Ok(Part::Text(_)) => None,
@@ -100,7 +98,7 @@ enum Part<'a> {
     },
 }
 
-fn parts(mut rest: &str) -> impl Iterator<Item = Result<Part<'_>, Fault>> {
+fn parts(mut rest: &str) -> impl Iterator<Item = Result<Part<'_>, String>> {
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -111,8 +109,8 @@ fn parts(mut rest: &str) -> impl Iterator<Item = Result<Part<'_>, Fault>> {
             return Some(Ok(Part::Text(text)));
         };
         let Some((reference, after)) = inner.split_once('}') else {
-            let text = std::mem::take(&mut rest).to_owned();
-            return Some(Err(Fault::Reference { text }));
+            let text = std::mem::take(&mut rest);
+            return Some(Err(no_reference(text)));
         };
         rest = after;
         let (name, default) = match reference.split_once(":-") {
@@ -122,11 +120,13 @@ fn parts(mut rest: &str) -> impl Iterator<Item = Result<Part<'_>, Fault>> {
         if is_name(name) {
             Some(Ok(Part::Reference { name, default }))
         } else {
-            Some(Err(Fault::Reference {
-                text: format!("${{{reference}}}"),
-            }))
+            Some(Err(no_reference(&format!("${{{reference}}}"))))
         }
     })
+}
+
+fn no_reference(text: &str) -> String {
+    format!("{text:?} is not a reference to a variable; write ${{NAME}} or ${{NAME:-default}}")
 }
 
 #[cfg(test)]
@@ -156,23 +156,14 @@ mod tests {
         ] {
             assert_eq!(expand(text, &variables).unwrap(), expected, "{text}");
         }
-        assert_eq!(
-            expand("${B}", &variables),
-            Err(Fault::Unset {
-                name: "B".to_owned()
-            })
-        );
+        let fault = expand("${B}", &variables).unwrap_err();
+        assert!(fault.contains("variable B is not set"), "{fault}");
         for text in [
             "${", "a${A", "${}", "${1}", "${env:A}", "${A-2}", "${A:2}", "${Ä}",
         ] {
-            assert!(
-                matches!(expand(text, &variables), Err(Fault::Reference { .. })),
-                "{text}"
-            );
-            assert!(
-                matches!(names(text), Err(Fault::Reference { .. })),
-                "{text}"
-            );
+            let fault = expand(text, &variables).unwrap_err();
+            assert!(fault.contains("not a reference"), "{text}: {fault}");
+            assert_eq!(names(text), Err(fault));
         }
         assert_eq!(
             names("${A} ${B:-x}").unwrap(),
@@ -185,18 +176,13 @@ mod tests {
         let variables = Variables::listed(environment(), ["A".to_owned(), "B".to_owned()]);
         assert_eq!(expand("${A}", &variables).unwrap(), "1");
         assert_eq!(expand("${NESTED:-d}", &variables).unwrap(), "d");
-        assert_eq!(
-            expand("${NESTED}", &variables),
-            Err(Fault::Unlisted {
-                name: "NESTED".to_owned()
-            })
+        let fault = expand("${NESTED}", &variables).unwrap_err();
+        assert!(
+            fault.contains("may not have the variable NESTED"),
+            "{fault}"
         );
-        assert_eq!(
-            expand("${B}", &variables),
-            Err(Fault::Unset {
-                name: "B".to_owned()
-            })
-        );
+        let fault = expand("${B}", &variables).unwrap_err();
+        assert!(fault.contains("variable B is not set"), "{fault}");
         assert!(!format!("{variables:?}").contains('1'));
     }
 }

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::config::error::Fault;
-
 /// The place of a value below an object, such as `args[1]`, and the fault there.
-pub(super) type Misplaced = (String, Fault);
+pub(super) type Misplaced = (String, String);
 
 /// The fields of an object in a file of servers.
 #[derive(Clone, Copy)]
@@ -63,9 +61,14 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Returns the fault of the value at this place.
+pub(super) fn misplaced(place: impl Into<String>, fault: impl ToString) -> Misplaced {
+    (place.into(), fault.to_string())
+}
+
 /// Returns the fault of a value of another kind than is expected at a place.
 pub(super) fn expected(place: impl Into<String>, expected: &'static str) -> Misplaced {
-    (place.into(), Fault::Expected { expected })
+    misplaced(place, format!("expected {expected}"))
 }
 
 fn string(value: &Value, place: impl FnOnce() -> String) -> Result<String, Misplaced> {

@@ -278,7 +278,7 @@ impl McpFile {
     fn entry(&self, name: &str, entry: &Value) -> Result<ServerEntry, ConfigError> {
         let at = [SERVERS, name];
         let whole = |fault| self.error(&at[..1], (name.to_owned(), fault));
-        let server = ServerName::new(name).map_err(|error| whole(error.into()))?;
+        let server = ServerName::new(name).map_err(|error| whole(error.to_string()))?;
         let fields = entry
             .as_object()
             .ok_or_else(|| self.error(&at[..1], expected(name, "an object")))?;

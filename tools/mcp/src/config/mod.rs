@@ -17,14 +17,12 @@ mod error;
 mod expansion;
 mod fields;
 mod file;
-mod oauth_client;
 mod remarks;
 mod settings;
 
 pub use entry::{ServerEntry, Transport};
-pub use error::{ConfigError, Fault};
+pub use error::ConfigError;
 pub use expansion::Variables;
 pub use file::{FileOwner, McpFile};
-pub use oauth_client::OAuthClient;
 pub use remarks::EffectsRemark;
 pub use settings::ServerSettings;

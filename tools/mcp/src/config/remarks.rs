@@ -91,10 +91,7 @@ impl ServerSettings {
             let text = format!(
                 "the effects of {name:?} have no meaning, because the server has no tool of this name; correct the name"
             );
-            remarks.push(EffectsRemark {
-                text,
-                is_fault: false,
-            });
+            remark(text, false);
         }
         remarks
     }

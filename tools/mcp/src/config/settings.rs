@@ -7,9 +7,8 @@ use tools::protocol::{Declared, InvalidClause};
 use tools::{Clause, Effects, Grant, Tool};
 
 use crate::client::ServerName;
-use crate::config::error::Fault;
 use crate::config::expansion::is_name;
-use crate::config::fields::{Fields, Misplaced};
+use crate::config::fields::{Fields, Misplaced, misplaced};
 
 /// The key of a tool that stands for all tools without a key of their own.
 pub(super) const ALL: &str = "*";
@@ -64,28 +63,23 @@ impl ServerSettings {
             .keys()
             .find(|field| !FIELDS.contains(&field.as_str()))
         {
-            return Err((
-                unknown.clone(),
-                Fault::Field {
-                    known: FIELDS.map(|field| format!("`{field}`")).join(", "),
-                },
-            ));
+            let known = FIELDS.map(|field| format!("`{field}`")).join(", ");
+            let fault = format!("there is no such field; the fields are {known}");
+            return Err(misplaced(unknown, fault));
         }
         let variables = fields.texts("variables")?;
         if let Some(index) = variables.iter().position(|name| !is_name(name)) {
-            return Err((
-                format!("variables[{index}]"),
-                Fault::Variable {
-                    name: variables[index].clone(),
-                },
-            ));
+            let name = &variables[index];
+            let fault =
+                format!("{name:?} is not the name of a variable; use letters, digits and `_`");
+            return Err(misplaced(format!("variables[{index}]"), fault));
         }
         let grant = fields
             .get("grant")
             .map(|_| fields.texts("grant"))
             .transpose()?;
         if let Some(clauses) = &grant {
-            Grant::parse(clauses).map_err(|error| ("grant".to_owned(), error.into()))?;
+            Grant::parse(clauses).map_err(|error| misplaced("grant", error))?;
         }
         let declared = fields.object("effects")?.into_iter().flatten().map(|(tool, value)| {
             let place = || format!("effects.{tool}");
@@ -94,12 +88,11 @@ impl ServerSettings {
                 Value::String(word) if word != PURE => {
                     let reason =
                         format!("{word:?} is not supported; write {READ_ONLY:?}, {PURE:?}, or an object of effects");
-                    return Err((place(), Fault::Effects { reason }));
+                    return Err(misplaced(place(), reason));
                 }
                 value => {
                     let effects = serde_json::from_value(value.clone());
-                    let fault = |error: serde_json::Error| Fault::Effects { reason: error.to_string() };
-                    let mut effects = effects.map_err(|error| (place(), fault(error)))?;
+                    let mut effects = effects.map_err(|error| misplaced(place(), error))?;
                     if let Effects::Declared(declared) = &mut effects {
                         declared.foreign = true;
                     }
@@ -177,7 +170,7 @@ fn allow(fields: Fields<'_>) -> Result<Vec<String>, Misplaced> {
         _ => Vec::new(),
     };
     for (index, tools) in patterns.iter().enumerate() {
-        clause("a", tools).map_err(|error| (format!("{ALLOW}[{index}]"), Fault::Clause(error)))?;
+        clause("a", tools).map_err(|error| misplaced(format!("{ALLOW}[{index}]"), error))?;
     }
     Ok(patterns)
 }

@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use rmcp::model::{CancelledNotificationParam, ProtocolVersion, RequestId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use tokio::io::AsyncWrite;
 use tools::IgnorePoison as _;
 
 use crate::nesting::Nesting;
-use crate::server::json_text::is_json;
 
 /// The only revision that has batches.
 pub(super) const REVISION: ProtocolVersion = ProtocolVersion::V_2025_03_26;
@@ -66,11 +66,7 @@ impl Batches {
         let cancelled: Cancelled = serde_json::from_slice(notification).ok()?;
         let id = Some(cancelled.params.request_id?);
         let mut awaited = self.0.iter().flat_map(|batch| &batch.awaited);
-        if awaited.any(|awaited| *awaited == id) {
-            id
-        } else {
-            None
-        }
+        awaited.find(|awaited| **awaited == id)?.clone()
     }
 
     /// Takes a message for the client. Returns the text to send, which is empty if the message waits for other answers of its batch.
@@ -165,5 +161,41 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for Joined<W> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_ready(cx))?;
         Pin::new(&mut self.write).poll_shutdown(cx)
+    }
+}
+
+/// Returns true if a text is one JSON value in UTF-8.
+pub(super) fn is_json(text: &[u8]) -> bool {
+    // Only a value that is built shows halves of surrogate pairs.
+    let has_surrogate = || {
+        text.windows(3)
+            .any(|bytes| bytes.eq_ignore_ascii_case(b"\\ud"))
+    };
+    match std::str::from_utf8(text) {
+        Ok(text) if has_surrogate() => serde_json::from_str::<Value>(text).is_ok(),
+        Ok(text) => serde_json::from_str::<IgnoredAny>(text).is_ok(),
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_json_if_the_parser_reads_all_of_it() {
+        for text in [&b"{}"[..], b" [1] ", br#"{"a":"\ud83d\ude00"}"#] {
+            assert!(is_json(text));
+        }
+        for text in [
+            &b"{bad"[..],
+            b"",
+            b"{} {}",
+            b"{\"a\":\"\xe9\"}",
+            br#"{"a":"\ud83d"}"#,
+            b"{\"a\":NaN}",
+        ] {
+            assert!(!is_json(text));
+        }
     }
 }

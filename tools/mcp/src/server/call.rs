@@ -12,14 +12,12 @@ use serde_json::Value;
 use tools::protocol::wire::Format;
 use tools::{Arguments, CancellationToken, Content, Entry, Host, Json, ToolError, ToolErrorKind};
 
-use crate::server::approval::PeerApprover;
 use crate::server::drive::Driven;
-use crate::server::generation::Generation;
-use crate::server::handler::Handler;
+use crate::server::handler::{Generation, Handler};
 use crate::server::options::{CallRequest, Options};
 use crate::server::peer::Peer;
+use crate::server::person::PeerPerson;
 use crate::server::progress::PeerProgress;
-use crate::server::question::PeerPerson;
 use crate::server::result::call_tool_result;
 use crate::server::running::{AskedOf, Finished, Outcome, Running};
 use crate::server::served::ServedTools;
@@ -114,9 +112,10 @@ impl Handler {
             cx = cx.with_progress(Arc::new(PeerProgress(peer.clone())));
         }
         if peer.supports("elicitation/create") {
-            cx = cx.with_person(Arc::new(PeerPerson(peer.clone())));
+            let person = Arc::new(PeerPerson(peer.clone()));
+            cx = cx.with_person(person.clone());
             if cx.approver().is_none() {
-                cx = cx.with_approver(Arc::new(PeerApprover(peer.clone())));
+                cx = cx.with_approver(person);
             }
         }
         (cx, token)

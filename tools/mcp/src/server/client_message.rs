@@ -12,8 +12,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
 use crate::nesting::Nesting;
-use crate::server::batch;
-use crate::server::json_text::is_json;
+use crate::server::batch::{self, is_json};
 
 /// The levels of a message's JSON. The parser of the protocol refuses more of some messages.
 const MAX_DEPTH: usize = 100;

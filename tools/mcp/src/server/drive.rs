@@ -15,12 +15,9 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 
 use crate::same_json::same_json;
-use crate::server::generation::Generation;
-use crate::server::handler::Handler;
-use crate::server::log_level::LogLevel;
-use crate::server::peer::{Ask, Message, PeerError};
+use crate::server::handler::{Generation, Handler};
+use crate::server::peer::{Ask, LogLevel, Message, PeerError, server_request};
 use crate::server::progress::ProgressLine;
-use crate::server::request_kind::server_request;
 use crate::server::running::{AskedOf, Finished, Running, Step, name_lacking};
 
 /// The answer to a request of a client.
@@ -65,7 +62,7 @@ impl Handler {
             progress: ProgressLine::default(),
         };
         let mut asked = FuturesUnordered::new();
-        let mut task_after = pin!(tokio::time::sleep(self.options.tasks.after));
+        let mut task_after = pin!(tokio::time::sleep(self.options.limits.task_after));
         let (mut status, mut is_cancelled) = (None, false);
         loop {
             let step = if !running.waiting.0.is_empty() {

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tools::IgnorePoison as _;
 
 use crate::server::batch::{self, Batch, Batches, Joined};
-use crate::server::client_message::{self, Kind, Read};
+use crate::server::client_message::{self, Kind, Read, Refused};
 
 /// The length of the begin and of the end of a message that are searched for the id, in bytes.
 const SEARCHED: usize = 1024;
@@ -36,13 +36,6 @@ pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> {
     refused: mpsc::Receiver<Refused>,
     /// The refusals that are being sent.
     refusals: JoinSet<()>,
-    max_bytes: usize,
-}
-
-/// A line that is refused.
-enum Refused {
-    TooLong(RequestId),
-    NoMessage(client_message::Refused),
 }
 
 impl<R, W> Oversized<R, W>
@@ -72,19 +65,11 @@ where
             lines: AsyncRwTransport::new_server(read, write).with_max_line_length(max_bytes),
             refused,
             refusals: JoinSet::new(),
-            max_bytes,
         }
     }
 
     /// Begins to send the answer to a line, which leaves even if the caller is dropped.
-    fn refuse(&mut self, refused: Refused) {
-        let (error, id) = match refused {
-            Refused::TooLong(id) => {
-                let reason = format!("the message is longer than {} bytes", self.max_bytes);
-                (ErrorData::invalid_request(reason, None), Some(id))
-            }
-            Refused::NoMessage(refused) => *refused,
-        };
+    fn refuse(&mut self, (error, id): (ErrorData, Option<RequestId>)) {
         let refusal = self
             .lines
             .send(TxJsonRpcMessage::<RoleServer>::error(error, id));
@@ -113,7 +98,7 @@ where
             let message = tokio::select! {
                 biased;
                 Some(refused) = self.refused.recv() => {
-                    self.refuse(refused);
+                    self.refuse(*refused);
                     continue;
                 }
                 message = self.lines.receive() => message,
@@ -121,7 +106,7 @@ where
             if message.is_none() {
                 // The process may end with its input.
                 while let Ok(refused) = self.refused.try_recv() {
-                    self.refuse(refused);
+                    self.refuse(*refused);
                 }
                 while self.refusals.join_next().await.is_some() {}
             }
@@ -191,7 +176,7 @@ impl<R> Watched<R> {
                         if let Some(id) = batches.cancelled(&text) {
                             let error =
                                 ErrorData::invalid_request("the request is cancelled", None);
-                            self.refuse(Refused::NoMessage(Box::new((error, Some(id)))));
+                            self.refuse(Box::new((error, Some(id))));
                         }
                     }
                 }
@@ -202,7 +187,7 @@ impl<R> Watched<R> {
             }
             Err(refused) => {
                 let id = refused.1.clone();
-                if self.refuse(Refused::NoMessage(refused)) {
+                if self.refuse(refused) {
                     awaited = Some(id);
                 }
             }
@@ -234,7 +219,9 @@ impl<R> Watched<R> {
                 if fits {
                     self.take_line();
                 } else if let Some(id) = request_id(&self.begin, &self.end) {
-                    self.refuse(Refused::TooLong(id));
+                    let reason = format!("the message is longer than {} bytes", self.max_bytes);
+                    let error = ErrorData::invalid_request(reason, None);
+                    self.refuse(Box::new((error, Some(id))));
                 }
                 self.line.clear();
                 self.line.shrink_to(KEPT);

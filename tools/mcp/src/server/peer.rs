@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use rmcp::model::{ClientCapabilities, InputRequest, TASKS_EXTENSION_ID};
-use serde_json::Value;
+use rmcp::model::{
+    ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitResult, InputRequest,
+    ListRootsRequest, LoggingLevel, ServerRequest, TASKS_EXTENSION_ID,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use tools::IgnorePoison as _;
 use tools::call::AskError;
-use tools::{Progress, ToolContext};
+use tools::{IgnorePoison as _, Progress, ToolContext};
 
-use crate::server::log_level::LogLevel;
+use crate::same_json::same_json;
 use crate::server::permit::Permit;
-use crate::server::request_kind::RequestKind;
 
 /// The number of messages that a call may have ready for its client. Further progress and log messages are dropped.
 const MAX_MESSAGES: usize = 256;
@@ -246,7 +249,7 @@ impl Peer {
     }
 
     /// Lets the call go on as a task: the client gets a handle at once and comes back for the result. Other calls become tasks after
-    /// [a time](super::ToolServer::with_task_after).
+    /// [a time](super::ServerLimits::task_after).
     ///
     /// If the server has too many tasks, the client waits for the result as for that of any call.
     ///
@@ -345,5 +348,119 @@ impl std::fmt::Debug for Peer {
         f.debug_struct("Peer")
             .field("capabilities", &self.0.capabilities)
             .finish_non_exhaustive()
+    }
+}
+
+/// A kind of request of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestKind {
+    Elicitation,
+    Sampling,
+    Roots,
+}
+
+impl RequestKind {
+    /// Returns the kind of a method. Returns `None` if a server may not call it.
+    pub(super) fn from_method(method: &str) -> Option<Self> {
+        match method {
+            "elicitation/create" => Some(Self::Elicitation),
+            "sampling/createMessage" => Some(Self::Sampling),
+            "roots/list" => Some(Self::Roots),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the client's capability.
+    pub(super) fn capability(self) -> &'static str {
+        match self {
+            Self::Elicitation => "elicitation",
+            Self::Sampling => "sampling",
+            Self::Roots => "roots",
+        }
+    }
+
+    /// Returns the capabilities of a client that takes only this kind.
+    pub(super) fn required(self) -> ClientCapabilities {
+        from_json(json!({self.capability(): {}})).unwrap_or_default()
+    }
+
+    /// Returns true if a client with these capabilities takes the request. A client may take elicitation by URL only.
+    pub(super) fn is_in(self, capabilities: &ClientCapabilities) -> bool {
+        match self {
+            Self::Elicitation => capabilities
+                .elicitation
+                .as_ref()
+                .is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+            Self::Sampling => capabilities.sampling.is_some(),
+            Self::Roots => capabilities.roots.is_some(),
+        }
+    }
+
+    /// Returns the request with these parameters. Returns the reason if the parameters do not fit.
+    pub(super) fn request(self, params: Value) -> Result<InputRequest, String> {
+        let method = match self {
+            Self::Elicitation => "elicitation/create",
+            Self::Sampling => "sampling/createMessage",
+            Self::Roots => "roots/list",
+        };
+        let request = json!({"method": method, "params": params});
+        let invalid = |error: serde_json::Error| error.to_string();
+        Ok(match self {
+            Self::Elicitation => InputRequest::Elicitation(
+                serde_json::from_value::<ElicitRequest>(request).map_err(invalid)?,
+            ),
+            Self::Sampling => InputRequest::CreateMessage(
+                serde_json::from_value::<CreateMessageRequest>(request).map_err(invalid)?,
+            ),
+            Self::Roots => InputRequest::ListRoots(
+                serde_json::from_value::<ListRootsRequest>(request).map_err(invalid)?,
+            ),
+        })
+    }
+
+    /// Returns true if a client's answer has the form of this kind's result.
+    pub(super) fn accepts(self, answer: &Value) -> bool {
+        match self {
+            Self::Elicitation => from_json::<ElicitResult>(answer.clone()).is_some(),
+            Self::Sampling => answer.get("content").is_some() && answer["model"].is_string(),
+            Self::Roots => answer["roots"].is_array(),
+        }
+    }
+}
+
+/// Returns the request as a message of its own.
+pub(super) fn server_request(request: InputRequest) -> Option<ServerRequest> {
+    match request {
+        InputRequest::Elicitation(request) => Some(ServerRequest::ElicitRequest(request)),
+        InputRequest::CreateMessage(request) => Some(ServerRequest::CreateMessageRequest(request)),
+        InputRequest::ListRoots(request) => Some(ServerRequest::ListRootsRequest(request)),
+        _ => None,
+    }
+}
+
+fn from_json<T: DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value).ok()
+}
+
+/// The severity of a log message, from the lowest to the highest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names of syslog, RFC 5424")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl LogLevel {
+    /// Returns the level of a message of `rmcp`.
+    pub(super) fn from_rmcp(level: LoggingLevel) -> Self {
+        same_json(&level).unwrap_or(Self::Emergency)
     }
 }

@@ -16,7 +16,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use crate::server::handler::Handler;
-use crate::server::log_level::LogLevel;
+use crate::server::peer::LogLevel;
 
 impl Handler {
     fn info(&self) -> ServerConfig {
@@ -55,7 +55,7 @@ impl ServerHandler for Handler {
             .filter(|cursor| !cursor.is_empty());
         let Some(page) = tools
             .definitions
-            .page(cursor.as_deref(), self.options.page_size)
+            .page(cursor.as_deref(), self.options.limits.page_size.max(1))
         else {
             let message = "the cursor is none of this server; list the tools from the start";
             return Err(ErrorData::invalid_params(message, None));

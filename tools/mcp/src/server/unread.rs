@@ -12,8 +12,7 @@ use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::server::generation::Generation;
-use crate::server::handler::Handler;
+use crate::server::handler::{Generation, Handler};
 
 /// A reader of the parameters of a method that must have some, which returns the reason why they do not fit.
 type Check = fn(Value) -> Option<String>;

@@ -5,9 +5,7 @@ mod executable;
 mod lock_file;
 mod pending_file;
 mod pins;
-mod subject;
 
-pub use executable::Executable;
+pub use executable::{Executable, server_subject};
 pub use host::trust::TrustError;
 pub use pins::{Pending, Pins};
-pub use subject::server_subject;

@@ -230,10 +230,12 @@ impl Pins {
 
     fn keep_resources(&self, has_resources: bool) {
         let path = self.resources_path();
-        let kept = match has_resources {
-            true if path.exists() => Ok(false),
-            true => private_file::create(&path, ""),
-            false => remove(&path),
+        let kept = if !has_resources {
+            remove(&path)
+        } else if path.exists() {
+            Ok(false)
+        } else {
+            private_file::create(&path, "")
         };
         if let Err(error) = kept {
             tracing::warn!(

@@ -6,7 +6,7 @@ use rmcp::model::ProtocolVersion;
 use serde_json::json;
 use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Effects, Host, SharedCatalog, Tool, ToolContext};
-use tools_mcp::client::{Cut, Import, ImportError, Refusal, ServerTool, Servers, Status};
+use tools_mcp::client::{Import, ImportError, Refusal, ServerTool, Servers, Status};
 
 use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, cx, defined, tool};
 
@@ -145,7 +145,11 @@ async fn all_pages_are_read() {
             .await
             .unwrap();
         assert_eq!(
-            (report.tools.len(), catalog.names().len(), report.cut),
+            (
+                report.tools.len(),
+                catalog.names().len(),
+                report.cut.clone()
+            ),
             (25, 25, None)
         );
     }
@@ -288,7 +292,10 @@ async fn a_review_decides_about_each_definition_and_not_about_its_name() {
 
 #[tokio::test]
 async fn pages_that_repeat_end_the_list() {
-    for (page, tools, expected) in [(0, 3, Cut::Repeated), (1, 2000, Cut::Pages { most: 1000 })] {
+    for (page, tools, expected) in [
+        (0, 3, "where its pages repeat"),
+        (1, 2000, "after 1000 pages"),
+    ] {
         let (catalog, servers) = servers();
         let tools = (0..tools)
             .map(|number| tool(&format!("t{number}")))
@@ -303,7 +310,13 @@ async fn pages_that_repeat_end_the_list() {
             .ready()
             .await
             .unwrap();
-        assert_eq!(report.cut, Some(expected));
+        assert!(
+            report
+                .cut
+                .as_ref()
+                .is_some_and(|cut| cut.ends_with(expected)),
+            "{report:?}"
+        );
         assert_eq!(catalog.names().len(), report.tools.len());
     }
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tools_mcp::config::{
-    ConfigError, Fault, FileOwner, McpFile, OAuthClient, ServerSettings, Transport, Variables,
-};
+use tools_mcp::client::OAuthClient;
+use tools_mcp::config::{ConfigError, FileOwner, McpFile, ServerSettings, Transport, Variables};
 
 fn file(document: &Value) -> McpFile {
     McpFile::from_text("/p/.mcp.json", document.to_string()).unwrap()
@@ -150,15 +149,10 @@ fn a_mistake_names_its_place_and_affects_no_other_server() {
     let error = file(&json!({"mcpServers": {"my server": {"command": "a"}}}))
         .server("my server")
         .unwrap_err();
+    let text = error.to_string();
     assert!(
-        matches!(
-            &error,
-            ConfigError::Value {
-                fault: Fault::Name(_),
-                ..
-            }
-        ),
-        "{error}"
+        text.contains("cannot be the name of an MCP server"),
+        "{text}"
     );
 }
 
@@ -187,16 +181,7 @@ fn a_file_that_is_not_json_is_an_error_with_a_position() {
     );
     for text in ["[]", r#"{"mcpServers": []}"#] {
         let error = McpFile::from_text("/p/.mcp.json", text).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                ConfigError::Value {
-                    fault: Fault::Expected { .. },
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        assert!(error.to_string().contains("expected an object"), "{error}");
     }
     assert_eq!(
         McpFile::from_text("/p/.mcp.json", " \n")
@@ -264,7 +249,7 @@ fn every_text_of_an_entry_is_expanded_and_a_fault_names_its_place() {
         .unwrap();
     let error = error.expand(&variables).unwrap_err();
     assert!(
-        matches!(&error, ConfigError::Value { place, fault: Fault::Unset { name }, .. } if place == "mcpServers.s.args[1]" && name == "B"),
+        matches!(&error, ConfigError::Value { place, fault, .. } if place == "mcpServers.s.args[1]" && fault.contains("variable B is not set")),
         "{error}"
     );
 }

@@ -56,7 +56,7 @@ async fn every_definition_is_imported_with_its_schema() {
         };
         let (catalog, _servers, imported) = imported(scripted.import("s")).await;
         let report = imported.ready().await.unwrap();
-        assert_eq!((report.refused.as_slice(), report.cut), (&[][..], None));
+        assert_eq!((report.refused.as_slice(), &report.cut), (&[][..], &None));
         assert_eq!(report.tools.iter().collect::<HashSet<_>>().len(), 3_461);
         for (row, name) in rows.iter().zip(&report.tools) {
             let entry = catalog.get(name).unwrap();

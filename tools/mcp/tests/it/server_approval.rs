@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 use tools::question::AnswerKind;
 use tools::{Catalog, Host, Question, ToolContext, ToolError};
-use tools_mcp::server::{Peer, PeerRequest, ToolServer};
+use tools_mcp::server::{Peer, PeerRequest, ServerLimits, ToolServer};
 
 use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
 use crate::server_messages::Raw;
@@ -201,7 +201,10 @@ async fn calls_that_wait_for_their_client_leave_room_for_others() {
     catalog
         .register(tool("now"), async |_: ToolContext, _: Value| "now")
         .unwrap();
-    let server = server(catalog, Host::new()).with_max_calls(1);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        max_calls: 1,
+        ..ServerLimits::default()
+    });
     let modern = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
     let mut states = Vec::new();
     for _ in 0..3 {
@@ -273,7 +276,10 @@ async fn an_answered_call_that_goes_on_takes_room_again() {
     catalog
         .register(tool("now"), async |_: ToolContext, _: Value| "now")
         .unwrap();
-    let server = server(catalog, Host::new()).with_max_calls(1);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        max_calls: 1,
+        ..ServerLimits::default()
+    });
     let mut asking = Raw::connect(&server).await;
     asking
         .send(

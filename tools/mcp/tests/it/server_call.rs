@@ -7,7 +7,7 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::{Catalog, Effects, Host, Progress, Tool, ToolContext, ToolError, ToolResult};
-use tools_mcp::server::{LogLevel, Peer};
+use tools_mcp::server::{LogLevel, Peer, ServerLimits};
 
 use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
 
@@ -261,7 +261,10 @@ async fn a_client_that_is_gone_cancels_its_call() {
 #[tokio::test]
 async fn calls_beyond_the_limit_are_refused() {
     let (catalog, started, ended) = waiting();
-    let server = server(catalog, Host::new()).with_max_calls(1);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        max_calls: 1,
+        ..ServerLimits::default()
+    });
     let connected = connect(&server, legacy(), Person::silent()).await;
     let request =
         ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("wait")));

@@ -312,9 +312,8 @@ async fn silent_connections_keep_nobody_out() {
 #[tokio::test]
 async fn a_request_names_the_port_that_is_served() {
     let (catalog, ..) = waiting();
-    let options = HttpOptions::new()
-        .with_host("app.example")
-        .with_host("proxy.example:8443");
+    let mut options = HttpOptions::new();
+    options.hosts = vec!["app.example".to_owned(), "proxy.example:8443".to_owned()];
     let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let port = address.port();
     for (host, is_allowed) in [
@@ -387,7 +386,8 @@ fn initialize() -> String {
 #[tokio::test]
 async fn a_request_has_one_host_and_at_most_one_origin() {
     let (catalog, ..) = waiting();
-    let options = HttpOptions::new().with_origin("https://app.example:443");
+    let mut options = HttpOptions::new();
+    options.origins = vec!["https://app.example:443".to_owned()];
     let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let port = address.port();
     let absolute = format!("http://localhost:{port}/mcp");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tools::{Catalog, Host, ToolContext, ToolName};
+use tools_mcp::server::ServerLimits;
 
 use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
 
@@ -21,7 +22,10 @@ fn catalog(names: &[&str]) -> Catalog {
 #[tokio::test]
 async fn tools_are_listed_in_pages_in_one_order() {
     let names = ["b.two", "a.one", "c.three", "e", "d"];
-    let server = server(catalog(&names), Host::new()).with_page_size(2);
+    let server = server(catalog(&names), Host::new()).with_limits(ServerLimits {
+        page_size: 2,
+        ..ServerLimits::default()
+    });
     for mode in BOTH {
         let connected = connect(&server, mode, Person::silent()).await;
         let first = connected.client.list_tools(None).await.unwrap();

@@ -8,7 +8,7 @@ use tokio::io::{
 };
 use tokio::sync::Notify;
 use tools::{CancellationToken, Catalog, Host, Tool, ToolContext};
-use tools_mcp::server::{MethodFuture, Methods, Peer, ToolServer};
+use tools_mcp::server::{MethodFuture, Methods, Peer, ServerLimits, ToolServer};
 
 use crate::server_client::{server, tool};
 
@@ -163,7 +163,11 @@ async fn parameters_that_do_not_fit_their_method_are_invalid() {
 #[tokio::test]
 async fn a_message_over_the_limit_is_answered_if_its_id_can_be_read() {
     const LIMIT: usize = 10_000;
-    let mut raw = Raw::connect(&server(catalog(), Host::new()).with_max_message_bytes(LIMIT)).await;
+    let mut raw = Raw::connect(&server(catalog(), Host::new()).with_limits(ServerLimits {
+        max_message_bytes: LIMIT,
+        ..ServerLimits::default()
+    }))
+    .await;
     let long = "a".repeat(5 * LIMIT);
     for (line, id) in [
         (

@@ -6,7 +6,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use tools::{Catalog, Host, ToolContext, ToolError};
-use tools_mcp::server::{Peer, PeerError, PeerRequest};
+use tools_mcp::server::{Peer, PeerError, PeerRequest, ServerLimits};
 
 use crate::server_client::{server, tool};
 use crate::server_tasks::{Client, begin, clients, completed, get, past, task_peer};
@@ -155,7 +155,12 @@ async fn a_task_that_requires_input_leaves_room_for_other_calls() {
     catalog
         .register(tool("now"), async |_: ToolContext, _: Value| "now")
         .unwrap();
-    for client in clients(&server(catalog, Host::new()).with_max_calls(1)).await {
+    for client in clients(&server(catalog, Host::new()).with_limits(ServerLimits {
+        max_calls: 1,
+        ..ServerLimits::default()
+    }))
+    .await
+    {
         let task = begin(&client, "ask").await;
         assert_eq!(keys(&past(&client, &task, &[]).await), ["a"]);
         let result = client

@@ -15,7 +15,7 @@ use rmcp::{ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 use tools::{Catalog, Host, Progress, ToolContext, ToolError};
-use tools_mcp::server::{HttpOptions, Peer, PeerRequest, ToolServer};
+use tools_mcp::server::{HttpOptions, Peer, PeerRequest, ServerLimits, ToolServer};
 
 use crate::server_call::waiting;
 use crate::server_client::{BOTH, Person, call, connect, modern, server, text_of, tool, versions};
@@ -114,7 +114,10 @@ pub(crate) async fn task_peer(cx: &ToolContext) -> Result<Arc<Peer>, ToolError> 
 #[tokio::test]
 async fn a_call_that_takes_long_goes_on_as_a_task() {
     let (catalog, permits) = gate();
-    let server = server(catalog, Host::new()).with_task_after(Duration::from_millis(250));
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_after: Duration::from_millis(250),
+        ..ServerLimits::default()
+    });
     for client in clients(&server).await {
         let task = begin(&client, "gate").await;
         assert_eq!(
@@ -179,7 +182,10 @@ async fn an_error_of_the_tool_completes_a_task_and_one_of_the_protocol_fails_it(
 #[tokio::test]
 async fn a_client_cancels_a_task() {
     let (catalog, started, ended) = waiting();
-    let server = server(catalog, Host::new()).with_task_after(Duration::ZERO);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_after: Duration::ZERO,
+        ..ServerLimits::default()
+    });
     for client in clients(&server).await {
         let task = begin(&client, "wait").await;
         started.notified().await;
@@ -203,7 +209,10 @@ async fn an_expired_task_is_cancelled_and_forgotten() {
     let (catalog, started, ended) = waiting();
     // Shorter than the time limit of a call.
     let ttl = Duration::from_secs(20);
-    let server = server(catalog, Host::new()).with_task_ttl(ttl);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_ttl: ttl,
+        ..ServerLimits::default()
+    });
     let client = connect(&server, modern(), Person::with_tasks())
         .await
         .client;
@@ -243,7 +252,10 @@ async fn a_client_without_tasks_waits_for_the_result() {
     let (mut catalog, permits) = gate();
     let needy = async |cx: ToolContext, _: Value| task_peer(&cx).await.map(|_| "never");
     catalog.register(tool("needy"), needy).unwrap();
-    let server = server(catalog, Host::new()).with_task_after(Duration::ZERO);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_after: Duration::ZERO,
+        ..ServerLimits::default()
+    });
     // A client of an older revision cannot read a task, even if it says that it takes them.
     let [legacy, modern] = BOTH;
     for (mode, person) in [
@@ -287,7 +299,10 @@ async fn a_client_without_tasks_waits_for_the_result() {
 #[tokio::test]
 async fn a_task_is_unknown_to_those_with_another_token() {
     let (catalog, permits) = gate();
-    let server = server(catalog, Host::new()).with_task_after(Duration::ZERO);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_after: Duration::ZERO,
+        ..ServerLimits::default()
+    });
     let tokens = ["0123456789abcdef", "fedcba9876543210"];
     let mut clients = Vec::new();
     for token in tokens {
@@ -308,9 +323,11 @@ async fn a_task_is_unknown_to_those_with_another_token() {
 #[tokio::test]
 async fn calls_beyond_the_number_of_tasks_are_waited_for() {
     let (catalog, permits) = gate();
-    let server = server(catalog, Host::new())
-        .with_task_after(Duration::ZERO)
-        .with_max_tasks(1);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_after: Duration::ZERO,
+        max_tasks: 1,
+        ..ServerLimits::default()
+    });
     for client in clients(&server).await {
         let task = begin(&client, "gate").await;
         let (result, ()) = tokio::join!(call(&client, "gate", json!({})), async {
@@ -325,7 +342,10 @@ async fn calls_beyond_the_number_of_tasks_are_waited_for() {
 #[tokio::test]
 async fn a_client_comes_back_for_its_task() {
     let (catalog, permits) = gate();
-    let server = server(catalog, Host::new()).with_task_after(Duration::ZERO);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_after: Duration::ZERO,
+        ..ServerLimits::default()
+    });
     let (address, ..) = listen(&server, HttpOptions::new()).await;
     let client = over_http(address, None).await;
     let task = begin(&client, "gate").await;
@@ -349,9 +369,11 @@ async fn a_shutdown_cancels_tasks_at_once() {
         }
     };
     catalog.register(tool("work"), work).unwrap();
-    let server = server(catalog, Host::new())
-        .with_task_after(Duration::ZERO)
-        .with_max_tasks(1);
+    let server = server(catalog, Host::new()).with_limits(ServerLimits {
+        task_after: Duration::ZERO,
+        max_tasks: 1,
+        ..ServerLimits::default()
+    });
     let connected = connect(&server, modern(), Person::with_tasks()).await;
     begin(&connected.client, "wait").await;
     started.notified().await;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use tools_exec::supervise::{Exit, Launch};
-use tools_mcp::client::{Launched, StdioError, StdioServer};
+use tools_mcp::client::{Launched, StdioError, StdioServer, server_command};
 
-use crate::setup::{FAMILY, lines, pids, runs, script, trial, until};
+use crate::setup::{FAMILY, lines, pids, runs, script, script_command, trial, until};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -14,7 +14,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("end");
             let polite = r#"cat >/dev/null; echo saved >"$FILE"; exit 7"#;
-            let server = script(polite).with_env("FILE", file.to_str().unwrap());
+            let command = script_command(polite).with_env("FILE", file.to_str().unwrap());
+            let server = StdioServer::new("script", command);
             let (read, write, process) = server.connect().await.unwrap();
             drop((read, write));
             let ended = process.close().await;
@@ -36,10 +37,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                 for is_closed in [true, false] {
                     let folder = tempfile::tempdir().unwrap();
                     let file = folder.path().join("pids");
-                    let server = script(&format!(
+                    let command = script_command(&format!(
                         "{FAMILY}trap '' TERM HUP INT; while :; do sleep 1; done"
                     ));
-                    let server = server.with_env("PIDS", file.to_str().unwrap());
+                    let command = command.with_env("PIDS", file.to_str().unwrap());
+                    let server = StdioServer::new("script", command);
                     let (read, write, process) = server.connect().await.unwrap();
                     let family = pids(&file, 2).await;
                     assert!(family.iter().all(|pid| runs(*pid)));
@@ -150,7 +152,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("a_program_that_does_not_exist_is_not_started", async || {
             for name in ["no-such-program", "/no/such/program"] {
-                let Err(error) = StdioServer::new(name).connect().await else {
+                let Err(error) = StdioServer::new(name, server_command(name)).connect().await
+                else {
                     panic!("{name} was started")
                 };
                 assert!(
@@ -158,7 +161,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                     "{error:?}"
                 );
             }
-            let Err(error) = script("true").with_cwd("/no/such/folder").connect().await else {
+            let command = script_command("true").with_cwd("/no/such/folder");
+            let Err(error) = StdioServer::new("script", command).connect().await else {
                 panic!("was started")
             };
             assert!(error.to_string().contains("/no/such/folder"), "{error}");

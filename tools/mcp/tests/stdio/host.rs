@@ -7,7 +7,9 @@ use libtest_mimic::Trial;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::setup::{FAMILY, pids, run, runs, script, trial, until};
+use tools_mcp::client::StdioServer;
+
+use crate::setup::{FAMILY, pids, run, runs, script, script_command, trial, until};
 
 pub(crate) const HOST: &str = "host";
 pub(crate) const WITHOUT_ENTER: &str = "without-enter";
@@ -16,10 +18,11 @@ pub(crate) const WITHOUT_ENTER: &str = "without-enter";
 pub(crate) fn serve() {
     let file = std::env::args().nth(2).unwrap();
     run(async {
-        let server = script(&format!(
+        let command = script_command(&format!(
             "{FAMILY}trap '' TERM HUP; while :; do sleep 1; done"
         ))
         .with_env("PIDS", &file);
+        let server = StdioServer::new("script", command);
         let _connection = server.connect().await.unwrap();
         println!("ready");
         stdout().flush().unwrap();

@@ -2,9 +2,9 @@
 
 use libtest_mimic::Trial;
 use tokio::io::{AsyncReadExt as _, BufReader};
-use tools_mcp::client::StdioError;
+use tools_mcp::client::{StdioError, StdioServer};
 
-use crate::setup::{FAMILY, line, pids, runs, script, trial, until};
+use crate::setup::{FAMILY, line, pids, runs, script, script_command, trial, until};
 
 const MIB: usize = 1024 * 1024;
 
@@ -33,8 +33,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let folder = tempfile::tempdir().unwrap();
                 let file = folder.path().join("pids");
                 let long = r#"printf '{"jsonrpc":"2.0","id":"'; head -c 67108864 /dev/zero | tr '\0' x; echo '"}'; cat"#;
-                let server =
-                    script(&format!("{FAMILY}{long}")).with_env("PIDS", file.to_str().unwrap());
+                let server = script_command(&format!("{FAMILY}{long}"))
+                    .with_env("PIDS", file.to_str().unwrap());
+                let server = StdioServer::new("script", server);
                 let (mut read, write, process) = server.connect().await.unwrap();
                 let error = read.read_to_end(&mut Vec::new()).await.unwrap_err();
                 let fault = error.get_ref().unwrap().downcast_ref::<StdioError>();
@@ -73,7 +74,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("written");
             let flood = r#"yes '{"jsonrpc":"2.0","method":"notifications/progress"}' | head -c 8388608; echo >"$FILE""#;
-            let server = script(flood).with_env("FILE", file.to_str().unwrap());
+            let command = script_command(flood).with_env("FILE", file.to_str().unwrap());
+            let server = StdioServer::new("script", command);
             let (mut read, _write, process) = server.connect().await.unwrap();
             tokio::time::sleep(std::time::Duration::from_millis(500)).await;
             assert!(!file.exists());

@@ -12,7 +12,7 @@ use tools_mcp::client::{Import, Imported, Servers, Status, StdioServer};
 
 use crate::peer::SERVER;
 use crate::servers::{SERVERS, folder, server};
-use crate::setup::{pids, runs, trial, until};
+use crate::setup::{pids, runs, script, script_command, trial, until};
 
 async fn imported(name: &str, server: StdioServer) -> (SharedCatalog, Servers, Arc<Imported>) {
     let catalog = SharedCatalog::new();
@@ -43,8 +43,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "import::a_program_that_is_no_server_is_an_error_with_its_last_words",
             async || {
                 let servers = Servers::new(SharedCatalog::new());
-                let server =
-                    StdioServer::new("sh").with_args(["-c", "echo 'no license found' >&2; exit 3"]);
+                let server = script("echo 'no license found' >&2; exit 3");
                 let imported = servers
                     .import(Import::from_stdio("s".parse().unwrap(), server))
                     .unwrap();
@@ -65,9 +64,10 @@ async fn a_killed_server_is_started_again() {
     let file = folder.path().join("pids");
     let program = std::env::current_exe().unwrap();
     let script = r#"echo $$ >>"$PIDS"; exec "$0" "$1""#;
-    let server = StdioServer::new("sh")
-        .with_args(["-c", script, program.to_str().unwrap(), SERVER])
+    let command = script_command(script)
+        .with_args([program.to_str().unwrap(), SERVER])
         .with_env("PIDS", file.to_str().unwrap());
+    let server = StdioServer::new("s", command);
     let (catalog, servers, imported) = imported("s", server).await;
     let echo = || catalog.execute(&cx(), "mcp:s/echo", json!({"n": 1}));
     assert_eq!(echo().await.unwrap().to_text(), r#"{"n":1}"#);
@@ -167,6 +167,7 @@ async fn a_real_server_is_imported(name: &'static str, number: usize) {
         "fetch" => server(name, folder.path()).with_args(["--allow-private-ips"]),
         _ => server(name, folder.path()),
     };
+    let server = StdioServer::new(name, server);
     let (catalog, servers, imported) = imported(name, server.clone()).await;
     let report = imported.ready().await.unwrap();
     // It has two more tools for a client that can ask a person.

@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::json;
-use tools_mcp::client::StdioServer;
+use tools_mcp::client::{StdioServer, server_command};
 
 use crate::setup::{run, trial};
 
@@ -75,9 +75,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     legacy_version: None,
                 },
             ] {
-                let server = StdioServer::new(program.to_str().unwrap())
-                    .with_args([SERVER])
-                    .with_name("echo");
+                let server = StdioServer::new("echo", server_command(&program).with_args([SERVER]));
                 let (read, write, process) = server.connect().await.unwrap();
                 let client = ClientConfig::default()
                     .serve_with_lifecycle((read, write), mode)

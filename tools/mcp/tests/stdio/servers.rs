@@ -7,7 +7,8 @@ use libtest_mimic::Trial;
 use rmcp::model::{ClientConfig, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _};
 use tempfile::TempDir;
-use tools_mcp::client::StdioServer;
+use tools_exec::supervise::Launch;
+use tools_mcp::client::{StdioServer, server_command};
 
 use crate::setup::trial;
 
@@ -37,7 +38,7 @@ const NO_CLUSTER: &str = r#"{"apiVersion": "v1", "kind": "Config", "current-cont
 const BROWSER: &str = "/usr/bin/chromium-headless-shell";
 
 /// Returns a server. Its files are in `folder`.
-pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
+pub(crate) fn server(name: &str, folder: &Path) -> Launch {
     let servers = std::env::var_os("TOOLCRIB_MCP_SERVERS").expect("run .ci/mcp-servers");
     let servers = PathBuf::from(servers);
     let program = match name {
@@ -51,13 +52,11 @@ pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
         _ => format!("node_modules/.bin/mcp-server-{name}"),
     };
     let program = servers.join(program);
-    let server = StdioServer::new(program.to_str().unwrap())
-        .with_name(name)
-        .with_cwd(folder);
+    let server = server_command(program).with_cwd(folder);
     let text = folder.to_str().unwrap();
     match name {
         "filesystem" => server.with_args([text]),
-        "memory" => server.with_env("MEMORY_FILE_PATH", &format!("{text}/memory.jsonl")),
+        "memory" => server.with_env("MEMORY_FILE_PATH", format!("{text}/memory.jsonl")),
         "git" => server.with_args(["--repository", text]),
         "time" => server.with_args(["--local-timezone", "Europe/Berlin"]),
         "playwright" => server.with_args([
@@ -94,7 +93,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     let each = SERVERS.map(|(name, number)| {
         let test = async move || {
             let folder = folder();
-            let (read, write, process) = server(name, folder.path()).connect().await.unwrap();
+            let server = StdioServer::new(name, server(name, folder.path()));
+            let (read, write, process) = server.connect().await.unwrap();
             let modern = vec![ProtocolVersion::V_2026_07_28];
             let mode = ClientLifecycleMode::Auto {
                 preferred_versions: modern,

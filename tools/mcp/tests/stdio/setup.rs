@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tools_mcp::client::{BoxedRead, StdioServer};
+use tools_exec::supervise::Launch;
+use tools_mcp::client::{BoxedRead, StdioServer, server_command};
 
 /// How long a test waits for a condition before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,9 +38,11 @@ pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
 
 /// Returns a server that is a script of `sh`.
 pub(crate) fn script(script: &str) -> StdioServer {
-    StdioServer::new("sh")
-        .with_args(["-c", script])
-        .with_name("script")
+    StdioServer::new("script", script_command(script))
+}
+
+pub(crate) fn script_command(script: &str) -> Launch {
+    server_command("sh").with_args(["-c", script])
 }
 
 /// Reads all lines.

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use libtest_mimic::Trial;
 use tokio::io::{AsyncWriteExt as _, BufReader};
+use tools_mcp::client::StdioServer;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
-use crate::setup::{line, lines, script, trial};
+use crate::setup::{line, lines, script, script_command, trial};
 
 const NOISE: &str = r#"
 echo 'Server started'
@@ -79,9 +80,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             "the_environment_is_a_list_of_names_and_what_the_user_set",
             async || {
                 let names = r#"printf '{"jsonrpc":"2.0","id":"%s"}\n' "$(env | cut -d= -f1 | sort | tr '\n' ' ')""#;
-                let server = script(names)
+                let command = script_command(names)
                     .with_env("MY_TOKEN", "t")
                     .with_env("LANG", "C");
+                let server = StdioServer::new("script", command);
                 let (read, _write, _process) = server.connect().await.unwrap();
                 let message: serde_json::Value =
                     serde_json::from_str(&lines(read).await[0]).unwrap();
@@ -123,11 +125,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 "{\"jsonrpc\":\"2.0\",\"id\":\"here\"}\n",
             )
             .unwrap();
-            let (read, _write, _process) = script("cat message")
-                .with_cwd(folder.path())
-                .connect()
-                .await
-                .unwrap();
+            let command = script_command("cat message").with_cwd(folder.path());
+            let (read, _write, _process) =
+                StdioServer::new("script", command).connect().await.unwrap();
             assert_eq!(lines(read).await, [r#"{"jsonrpc":"2.0","id":"here"}"#]);
         }),
     ]

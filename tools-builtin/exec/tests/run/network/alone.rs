@@ -10,7 +10,7 @@ use tools_exec::Sandbox;
 use tools_exec::walls::Layers;
 use tools_fs::Workspace;
 use tools_http::HttpClient;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 use tools_testkit::{RecordingApprover, RecordingPerson, TempWorkspace, TestHost};
 
 use super::setup::{runtime, trial_alone};

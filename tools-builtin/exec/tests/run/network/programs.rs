@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt as _;
 use tools::policy::{Policy, Rule, Verdict};
 use tools::{Answer, Decision, Tasks};
 use tools_http::HttpOptions;
-use tools_http::testing::{TestAuthority, TestResolver, TestServer};
+use tools_testkit::http::{TestAuthority, TestResolver, TestServer};
 use tools_testkit::{RecordingApprover, RecordingPerson, TempWorkspace};
 
 use super::setup::{host, names, run, runtime, sh, trial};

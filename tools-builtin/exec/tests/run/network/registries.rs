@@ -6,8 +6,8 @@ use std::process::Command;
 
 use libtest_mimic::Trial;
 use serde_json::Value;
-use tools_http::testing::{TestAuthority, TestServer};
 use tools_testkit::TempWorkspace;
+use tools_testkit::http::{TestAuthority, TestServer};
 
 use super::setup::{host, names, runtime, sh, trial};
 use super::world::PYTHON;

@@ -11,8 +11,8 @@ use tokio::runtime::Runtime;
 use tools_exec::Sandbox;
 use tools_exec::walls::{Confinement, Layers};
 use tools_fs::Workspace;
-use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
+use tools_testkit::http::TestResolver;
 use tools_testkit::{TempWorkspace, TestHost};
 
 /// Everything in the workspace.

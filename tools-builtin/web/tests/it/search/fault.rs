@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tools::{ErrorCode, ToolError};
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use super::{BACKENDS, at, host, refusing, service};
 

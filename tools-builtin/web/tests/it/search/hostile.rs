@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use tools::ErrorCode;
-use tools_http::testing::TestServer;
+use tools_testkit::http::TestServer;
 
 use super::{BACKENDS, answer, at, host, service};
 

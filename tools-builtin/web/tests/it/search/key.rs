@@ -1,9 +1,9 @@
 //! Keys reach their own service only.
 
 use serde_json::json;
-use tools_http::testing::TestServer;
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::TestHost;
+use tools_testkit::http::TestServer;
 use tools_web::search::{self, WebSearch};
 
 use super::{answer, at, grant, options, response};

@@ -9,9 +9,9 @@ mod request;
 mod service;
 
 use tools::Grant;
-use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::TestHost;
+use tools_testkit::http::{Received, TestServer};
 use tools_web::search::{self, WebSearch};
 
 /// The names of the backends of this crate.

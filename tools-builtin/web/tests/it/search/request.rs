@@ -1,7 +1,7 @@
 //! The requests of each backend.
 
 use serde_json::{Value, json};
-use tools_http::testing::Received;
+use tools_testkit::http::Received;
 use tools_web::search::{SafeSearch, WebSearch};
 
 use super::{answer, at, host, parameter, service};

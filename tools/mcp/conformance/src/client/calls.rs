@@ -21,16 +21,16 @@ pub(crate) fn of_tools(catalog: &SharedCatalog, names: &[ToolName]) -> Vec<(Stri
     let entries = names
         .iter()
         .filter_map(|name| catalog.get(name.as_str()).ok());
-    let call = |entry: &tools::Entry| {
-        let schema = &entry.tool().parameters;
-        match has_echo {
-            true => (ECHO.to_owned(), json!({"schema": schema})),
-            false => (entry.name().to_string(), for_schema(schema)),
-        }
-    };
+    let entries = entries.filter(|entry| entry.name().as_str() != ECHO);
     entries
-        .filter(|entry| entry.name().as_str() != ECHO)
-        .map(|entry| call(&entry))
+        .map(|entry| {
+            let schema = &entry.tool().parameters;
+            if has_echo {
+                (ECHO.to_owned(), json!({"schema": schema}))
+            } else {
+                (entry.name().to_string(), for_schema(schema))
+            }
+        })
         .collect()
 }
 

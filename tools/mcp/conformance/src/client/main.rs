@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tools::{Grant, Host, SharedCatalog, ToolContext};
-use tools_mcp::client::{HttpServer, Import, Imported, Sampling, Servers};
+use tools_mcp::client::{HttpServer, Import, Imported, OAuthClient, Sampling, Servers};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -37,13 +37,15 @@ async fn main() -> Result<(), Failure> {
         Err(_) => json!({}),
     };
     let tokens = tempfile::tempdir()?;
+    let text = |name: &str| scenario[name].as_str().map(str::to_owned);
     let server = HttpServer::new(&url)?
         .with_tokens(tokens.path())
-        .with_client_document(CLIENT_DOCUMENT);
-    let server = match scenario["client_id"].as_str() {
-        Some(id) => server.with_client_id(id, scenario["client_secret"].as_str()),
-        None => server,
-    };
+        .with_oauth_client(OAuthClient {
+            id: text("client_id"),
+            secret: text("client_secret"),
+            document: Some(CLIENT_DOCUMENT.to_owned()),
+            callback_port: None,
+        });
     let mut logins = 0;
     loop {
         let outcome = session(&server, &scenario).await;

@@ -106,35 +106,26 @@ async fn approve_server(
     };
     cx.write_page(&shown_server(&subject, &changes, server, &missing))?;
     let digest = subject.digest();
-    let is_approved = match (&missing[..], digests) {
-        ([], _) => cx.is_approved(digests, &digest, "this server").await?,
-        (_, []) => {
-            cx.is_approved(
-                &[],
-                &digest,
-                "this server, and give it the variables that it asks for",
-            )
-            .await?
-        }
-        // A digest approves no variables, so the person names them.
-        _ if cx.is_approved(digests, &digest, "this server").await? => {
-            let flags: Vec<_> = missing
-                .iter()
-                .map(|name| format!("--variable {name}"))
-                .collect();
-            cx.hint(&format!(
-                "the server needs variables; to give it them, add {}",
-                flags.join(" ")
-            ));
-            false
-        }
-        _ => false,
+    let what = if missing.is_empty() || !digests.is_empty() {
+        "this server"
+    } else {
+        "this server, and give it the variables that it asks for"
     };
-    if is_approved {
-        inventory.approvals().approve(&subject, &digest)?;
-        server.settings = std::mem::take(&mut server.settings).with_variables(missing);
+    if !cx.is_approved(digests, &digest, what).await? {
+        return Ok(false);
     }
-    Ok(is_approved)
+    // A digest approves no variables, so the person names them.
+    if !missing.is_empty() && !digests.is_empty() {
+        let flags = missing.iter().map(|name| format!(" --variable {name}"));
+        cx.hint(&format!(
+            "the server needs variables; to give it them, add{}",
+            flags.collect::<String>()
+        ));
+        return Ok(false);
+    }
+    inventory.approvals().approve(&subject, &digest)?;
+    server.settings = std::mem::take(&mut server.settings).with_variables(missing);
+    Ok(true)
 }
 
 /// Returns the facts about a server, unexpanded, with those that have changed.

@@ -7,8 +7,8 @@ use host::{
     Argument, ArgumentRule, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind, program,
 };
 use serde_json::Value;
-use tools_mcp::client::ServerName;
-use tools_mcp::config::{FileOwner, OAuthClient, Transport};
+use tools_mcp::client::{OAuthClient, ServerName};
+use tools_mcp::config::{FileOwner, Transport};
 use tools_mcp::trust::Pins;
 
 use super::connect;
@@ -164,9 +164,10 @@ fn add(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError>
     });
     let effects = effects.collect::<Result<Vec<(String, Value)>, McpError>>()?;
     let mut inventory = load(cx, is_of_project)?;
-    let (file, owner) = match is_of_project {
-        true => (&mut inventory.project, FileOwner::Project),
-        false => (&mut inventory.user, FileOwner::User),
+    let (file, owner) = if is_of_project {
+        (&mut inventory.project, FileOwner::Project)
+    } else {
+        (&mut inventory.user, FileOwner::User)
     };
     let is_present = file.servers().any(|(found, _)| found == name);
     file.set(&server, &transport)?;
@@ -175,9 +176,10 @@ fn add(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError>
     }
     file.write(owner)?;
     let path = file.path().display();
-    program::note(&match is_present {
-        true => format!("replaced the server {name} in {path}"),
-        false => format!("{path} has the server {name}"),
+    program::note(&if is_present {
+        format!("replaced the server {name} in {path}")
+    } else {
+        format!("{path} has the server {name}")
     });
     let next = if is_of_project { "approve" } else { "test" };
     cx.hint(&format!("run {} mcp {next} {name}", program::name()));

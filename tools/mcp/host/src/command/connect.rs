@@ -32,16 +32,12 @@ impl Connected {
     /// Returns the definitions that cannot be used, without those that wait for approval.
     pub(super) fn refused(&self) -> Vec<String> {
         let waiting = self.pins.pending();
-        let waits = |tool: &str| {
-            waiting
-                .iter()
-                .any(|pending| pending.tool.ends_with(&format!("/{tool}")))
-        };
-        let refused = self.report.refused.iter();
-        refused
-            .filter(|refused| !waits(&refused.tool))
-            .map(ToString::to_string)
-            .collect()
+        let mut refused: Vec<_> = self.report.refused.iter().collect();
+        refused.retain(|refused| {
+            let end = format!("/{}", refused.tool);
+            !waiting.iter().any(|pending| pending.tool.ends_with(&end))
+        });
+        refused.iter().map(ToString::to_string).collect()
     }
 }
 
@@ -102,8 +98,7 @@ pub(super) async fn connect(
     })??;
     // The notes of the list have the remarks about the effects.
     let ignored = ignored(server);
-    let cut = report.cut.map(|cut| cut.to_string());
-    let notes = ignored.iter().chain(&report.notes).chain(&cut);
+    let notes = ignored.iter().chain(&report.notes).chain(&report.cut);
     notes.for_each(|note| program::warn(&format!("MCP server {}: {note}", server.name)));
     Ok(Connected {
         imported,

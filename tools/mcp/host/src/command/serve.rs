@@ -15,8 +15,8 @@ use host::{
     ValueForm, ValueKind, program,
 };
 use tools::call::CallPlace;
-use tools::{Entry, Host, Target, Tasks, ToolContext, counted};
-use tools_mcp::server::{Peer, ServedNames, ServedTools, ToolServer};
+use tools::{Host, Target, Tasks, ToolContext, counted};
+use tools_mcp::server::{Peer, ServedNames, ServedTools, ServerLimits, ToolServer};
 
 use self::client_model::ClientModel;
 use self::endpoint::Endpoint;
@@ -108,7 +108,7 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
         let services = match request.connection {
             Some(connection) => connection
-                .services(|| of_calls.services().for_sub_agent())
+                .get_or_init(|| of_calls.services().for_sub_agent())
                 .clone(),
             None => {
                 let mut services = of_calls.services().clone();
@@ -125,10 +125,11 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     let server = server
         .with_advice(clients.advice)
         .with_identity(program::name(), program::version());
-    let server = match arguments.value::<NonZeroUsize>("max-calls")? {
-        Some(most) => server.with_max_calls(most.get()),
-        None => server,
-    };
+    let mut limits = ServerLimits::default();
+    if let Some(most) = arguments.value::<NonZeroUsize>("max-calls")? {
+        limits.max_calls = most.get();
+    }
+    let server = server.with_limits(limits);
     let following = tokio::spawn(follow(
         server.clone(),
         selection,
@@ -157,15 +158,11 @@ fn models(peer: Option<&Peer>) -> Models {
 
 /// Returns the selected tools without those that start sub-agents: the model runs at the client.
 fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
-    let starts_agents = |entry: &Arc<Entry>| {
-        entry
-            .needs()
-            .iter()
-            .any(|need| need.id() == TypeId::of::<SubAgents>())
-    };
-    let entries = tools::list()
-        .into_iter()
-        .filter(|entry| !starts_agents(entry));
+    let mut entries = tools::list();
+    entries.retain(|entry| {
+        let mut needs = entry.needs().iter();
+        needs.all(|need| need.id() != TypeId::of::<SubAgents>())
+    });
     ToolSet::new(
         with_session_model(entries, context.services()),
         selection,

@@ -10,18 +10,24 @@ use serde_json::{Value, json};
 use sse_stream::{Error, Sse, SseStream};
 use tools_http::{Bytes, ResponseStream};
 
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::reading;
 use crate::client::unanswered::Count;
 
-/// Returns the events of a response. A drop closes the connection. An event of more than `limit` bytes is an error, which ends the
-/// stream. It is not read while too many requests of the server are unanswered. An answer is that of `request`.
+/// Returns the events of a response. A drop closes the connection. An event that is too long is an error, which ends the stream. It
+/// is not read while too many requests of the server are unanswered. An answer is that of `request`.
 pub(super) fn events(
     response: ResponseStream,
-    limit: usize,
     unanswered: Arc<Count>,
     request: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, Error>> {
-    let state = Some((response, Size::new(limit), unanswered, Vec::new(), true));
+    let state = Some((
+        response,
+        Size::new(MAX_MESSAGE_BYTES),
+        unanswered,
+        Vec::new(),
+        true,
+    ));
     let bytes = stream::unfold(state, async |state| {
         let (mut response, mut size, unanswered, mut rest, mut is_first) = state?;
         unanswered.room().await;
@@ -30,7 +36,7 @@ pub(super) fn events(
             Ok(None) => return Some((Ok(Bytes::from_static(b"\n\n")), None)),
             Ok(Some(bytes)) if size.fits(&bytes) => bytes,
             Ok(Some(_)) => {
-                let reason = format!("an event is longer than {} bytes", size.limit);
+                let reason = format!("an event is longer than {MAX_MESSAGE_BYTES} bytes");
                 return Some((
                     Err(io::Error::new(io::ErrorKind::InvalidData, reason)),
                     None,

@@ -21,7 +21,7 @@ use tools_http::{
     Request, Url, private_host,
 };
 
-pub use self::oauth::LoginError;
+pub use self::oauth::{LoginError, OAuthClient};
 pub(crate) use self::requests::Requests;
 use crate::client::http::url_secrets::UrlSecrets;
 use crate::client::matching::Matched;

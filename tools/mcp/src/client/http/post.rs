@@ -8,9 +8,7 @@ use futures_util::stream::{self, StreamExt as _};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage,
 };
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpPostResponse, StreamableHttpResponseLimits,
-};
+use rmcp::transport::streamable_http_client::StreamableHttpPostResponse as Posted;
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 use tools::visible_line;
@@ -20,10 +18,14 @@ use crate::client::http::events::events;
 use crate::client::http::requests::{
     EVENTS, Failure, JSON, Requests, SESSION, failed, is_session_unknown, try_later,
 };
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::reading;
 
 /// The characters of an unusable answer that an error shows.
 const SHOWN: usize = 200;
+
+/// The maximum size of an error that is no JSON, in bytes.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 
 /// The longest wait for the answer that a session is unknown.
 const FIRST_ANSWER: Duration = Duration::from_millis(100);
@@ -37,8 +39,7 @@ impl Requests {
         session: Option<Arc<str>>,
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-        limits: StreamableHttpResponseLimits,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<Posted, Failure> {
         let request =
             Request::new(Method::POST, &uri).and_then(|request| request.with_json(&message));
         let sent = self.send(request, token, headers, [(SESSION, session.as_deref())]);
@@ -53,10 +54,7 @@ impl Requests {
         let called = request.as_ref().filter(|_| session.is_some() || is_call);
         let unreadable = |error: HttpError, id: &RequestId| {
             let reason = format!("its answer cannot be read: {error}; the call may have run");
-            Ok(StreamableHttpPostResponse::Json(
-                unanswered(reason, id),
-                None,
-            ))
+            Ok(Posted::Json(unanswered(reason, id), None))
         };
         let mut response = match (sent.await, called) {
             (Err(Failure::Client(error @ HttpError::Invalid { .. })), Some(id)) => {
@@ -65,34 +63,31 @@ impl Requests {
             (Err(Failure::Client(HttpError::Invalid { .. })), None)
                 if is_notification(&message) =>
             {
-                return Ok(StreamableHttpPostResponse::Accepted);
+                return Ok(Posted::Accepted);
             }
             (sent, _) => sent?,
         };
         match (response.status, &request) {
             (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, Some(id)) => {
                 // Some servers say so, and answer.
-                let (body, _) = read(&mut response, limits.max_json_response_size).await?;
+                let (body, _) = read(&mut response, MAX_MESSAGE_BYTES).await?;
                 if let Some(answer) = read_message(&body, Some(id)) {
-                    return Ok(StreamableHttpPostResponse::Json(answer, None));
+                    return Ok(Posted::Json(answer, None));
                 }
                 let reason = format!(
                     "it accepted the request (HTTP {}), but did not answer it",
                     response.status
                 );
-                return Ok(StreamableHttpPostResponse::Json(
-                    unanswered(reason, id),
-                    None,
-                ));
+                return Ok(Posted::Json(unanswered(reason, id), None));
             }
             (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, None) => {
-                return Ok(StreamableHttpPostResponse::Accepted);
+                return Ok(Posted::Accepted);
             }
             _ => {}
         }
         let status = response.status;
         if !status.is_success() {
-            return refused(response, &message, session.is_some(), limits).await;
+            return refused(response, &message, session.is_some()).await;
         }
         let id = response
             .headers
@@ -101,13 +96,8 @@ impl Requests {
             .map(str::to_owned);
         match (response.media_type().as_deref(), &request) {
             (Some(EVENTS), request) if request.is_some() || !is_notification(&message) => {
-                let mut events = events(
-                    response,
-                    limits.max_sse_event_size,
-                    self.unanswered.clone(),
-                    request.clone(),
-                )
-                .fuse();
+                let events = events(response, self.unanswered.clone(), request.clone());
+                let mut events = events.fuse();
                 let mut first = Vec::new();
                 // No call has run in a session that is unknown, so its answer is the first message, at once. Other calls wait meanwhile.
                 let until = Instant::now() + FIRST_ANSWER;
@@ -128,13 +118,13 @@ impl Requests {
                     }
                 }
                 let events = stream::iter(first).chain(events).boxed();
-                Ok(StreamableHttpPostResponse::Sse(events, id))
+                Ok(Posted::Sse(events, id))
             }
             // Some servers answer a notification by an empty 200.
-            (_, None) => Ok(StreamableHttpPostResponse::Accepted),
+            (_, None) => Ok(Posted::Accepted),
             // Some servers name another type, or none.
             (media_type, Some(request)) => {
-                let max_size = limits.max_json_response_size;
+                let max_size = MAX_MESSAGE_BYTES;
                 let body = match (read(&mut response, max_size).await, called) {
                     (Err(Failure::Client(error)), Some(id)) => return unreadable(error, id),
                     (Ok((_, false)), _) => return Err(Failure::ResponseBodyTooLarge { max_size }),
@@ -166,7 +156,7 @@ impl Requests {
                 {
                     return Err(Failure::SessionExpired);
                 }
-                Ok(StreamableHttpPostResponse::Json(message, id))
+                Ok(Posted::Json(message, id))
             }
         }
     }
@@ -215,15 +205,14 @@ async fn refused(
     mut response: ResponseStream,
     message: &ClientJsonRpcMessage,
     has_session: bool,
-    limits: StreamableHttpResponseLimits,
-) -> Result<StreamableHttpPostResponse, Failure> {
+) -> Result<Posted, Failure> {
     let status = response.status;
     // Some servers know no notifications. If it is the session that is unknown, the next request is refused for it.
     if is_notification(message)
         && !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
     {
         tracing::warn!(target: "tools_mcp::server", %status, "a server refused a notification");
-        return Ok(StreamableHttpPostResponse::Accepted);
+        return Ok(Posted::Accepted);
     }
     // These say something about the connection, not about the message.
     let is_unauthorised = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
@@ -232,9 +221,9 @@ async fn refused(
         return Err(failed(&response));
     }
     let limit = if is_json {
-        limits.max_json_response_size
+        MAX_MESSAGE_BYTES
     } else {
-        limits.max_error_response_size
+        MAX_ERROR_BYTES
     };
     let (body, is_whole) = read(&mut response, limit).await?;
     let request = match message {
@@ -247,10 +236,7 @@ async fn refused(
         Some(ServerJsonRpcMessage::Response(response))
             if request.is_some_and(|own| own.id == response.id) =>
         {
-            return Ok(StreamableHttpPostResponse::Json(
-                ServerJsonRpcMessage::Response(response),
-                None,
-            ));
+            return Ok(Posted::Json(ServerJsonRpcMessage::Response(response), None));
         }
         _ => None,
     };
@@ -269,12 +255,12 @@ async fn refused(
         let unsupported = || ErrorData::invalid_request(format!("HTTP {status}: {text}"), None);
         let error = error.map_or_else(unsupported, |error| error.error);
         let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
-        return Ok(StreamableHttpPostResponse::Json(answer, None));
+        return Ok(Posted::Json(answer, None));
     }
     match error {
         Some(error) => {
             let id = request.map(|request| request.id.clone()).or(error.id);
-            Ok(StreamableHttpPostResponse::Json(
+            Ok(Posted::Json(
                 ServerJsonRpcMessage::error(error.error, id),
                 None,
             ))

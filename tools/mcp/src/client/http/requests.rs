@@ -7,7 +7,7 @@ use futures_util::stream::BoxStream;
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
-    StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
+    StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
 use tools::IgnorePoison as _;
@@ -20,7 +20,6 @@ use tools_http::{
 use crate::client::http::challenges::Challenges;
 use crate::client::http::events::events;
 use crate::client::http::url_secrets::UrlSecrets;
-use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::unanswered::Count;
 
 pub(super) type Failure = StreamableHttpError<HttpError>;
@@ -183,22 +182,7 @@ impl StreamableHttpClient for Requests {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let limits = StreamableHttpResponseLimits::default();
-        self.post(uri, message, session, token, headers, limits)
-            .await
-    }
-
-    async fn post_message_with_response_limits(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        token: Option<String>,
-        headers: Headers,
-        limits: StreamableHttpResponseLimits,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
-        self.post(uri, message, session, token, headers, limits)
-            .await
+        self.post(uri, message, session, token, headers).await
     }
 
     async fn delete_session(
@@ -227,26 +211,6 @@ impl StreamableHttpClient for Requests {
         token: Option<String>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.get_stream_with_max_sse_event_size(
-            uri,
-            session,
-            last_event,
-            token,
-            headers,
-            MAX_MESSAGE_BYTES,
-        )
-        .await
-    }
-
-    async fn get_stream_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        session: Option<Arc<str>>,
-        last_event: Option<String>,
-        token: Option<String>,
-        headers: Headers,
-        limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
         let more = [
             (SESSION, session.as_deref()),
             (LAST_EVENT, last_event.as_deref()),
@@ -256,7 +220,7 @@ impl StreamableHttpClient for Requests {
             (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Failure::ServerDoesNotSupportSse),
             (status, _) if !status.is_success() => Err(failed(&response)),
             (_, Some(media_type)) if media_type == EVENTS => {
-                Ok(events(response, limit, self.unanswered.clone(), None))
+                Ok(events(response, self.unanswered.clone(), None))
             }
             (_, media_type) => Err(Failure::UnexpectedContentType(media_type)),
         }

@@ -18,8 +18,7 @@ impl Lines {
     pub(super) fn cut_at(limit: usize) -> Self {
         Self {
             limit,
-            line: Vec::new(),
-            length: 0,
+            ..Self::default()
         }
     }
 

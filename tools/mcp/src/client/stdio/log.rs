@@ -63,12 +63,8 @@ impl Log {
             tracing::debug!(target: "tools_mcp::server", server = %self.server, stream = self.stream, "{line}");
         }
         let mut latest = self.latest.lock().ignore_poison();
-        let mut kept = if latest.len() == LATEST {
-            latest.pop_front()
-        } else {
-            None
-        }
-        .unwrap_or_default();
+        let oldest = (latest.len() == LATEST).then(|| latest.pop_front());
+        let mut kept = oldest.flatten().unwrap_or_default();
         kept.clear();
         kept.extend_from_slice(line);
         latest.push_back(kept);

@@ -1,7 +1,6 @@
 //! [`StdioServer`]: a server that is a child process.
 
 mod alive;
-mod environment;
 mod error;
 mod lines;
 mod log;
@@ -10,18 +9,16 @@ mod pipe;
 mod spread;
 
 use std::any::Any;
+use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tools::IgnorePoison as _;
-use tools::{Secret, ToolError};
+use tools::{IgnorePoison as _, ToolError};
 use tools_exec::supervise::{Launch, start};
 
-use crate::client::stdio::environment::environment;
 use crate::client::stdio::log::Log;
 use crate::client::stdio::messages::Messages;
 use crate::client::stdio::pipe::{Output, pipe};
@@ -49,40 +46,34 @@ pub struct Launched {
 type Launcher =
     dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;
 
-type Check = dyn Fn() -> Result<(), ToolError> + Send + Sync;
-
 /// A server that is a child process and speaks over its standard streams.
 ///
 /// - The process ends with all its descendants when the connection ends and when this process dies. The first line of `main` must be
 ///   `tools_exec::enter()`.
-/// - Of this process's environment, it has the variables that programs need to find files and speak the user's language.
 /// - Lines that are no messages go to the log, and so does its standard error, both with the target `tools_mcp::server`.
 ///
 /// ```
-/// use tools_mcp::client::StdioServer;
+/// use tools_mcp::client::{StdioServer, server_command};
 ///
-/// let server = StdioServer::new("uvx").with_args(["mcp-server-time"]).with_name("time");
+/// let server = StdioServer::new("time", server_command("uvx").with_args(["mcp-server-time"]));
 /// # let _ = server;
 /// ```
 #[derive(Clone)]
 pub struct StdioServer {
     name: Arc<str>,
-    origin: Origin,
-    check: Option<Arc<Check>>,
+    launcher: Arc<Launcher>,
     /// The remarks of the latest start.
     latest: Arc<Mutex<Option<Arc<Remarks>>>>,
 }
 
-/// Where the command comes from.
-#[derive(Clone)]
-enum Origin {
-    Command {
-        command: String,
-        args: Vec<String>,
-        env: Vec<(String, Secret)>,
-        cwd: Option<PathBuf>,
-    },
-    Launcher(Arc<Launcher>),
+impl From<Launch> for Launched {
+    fn from(launch: Launch) -> Self {
+        Self {
+            launch,
+            kept: Arc::new(()),
+            remarks: None,
+        }
+    }
 }
 
 /// Shows the program alone.
@@ -95,24 +86,13 @@ impl fmt::Debug for Launched {
 }
 
 impl StdioServer {
-    /// Creates a server from a program. A name without `/` is looked up in `PATH`.
-    pub fn new(command: &str) -> Self {
-        let origin = Origin::Command {
-            command: command.to_owned(),
-            args: Vec::new(),
-            env: Vec::new(),
-            cwd: None,
-        };
-        Self {
-            name: command.into(),
-            origin,
-            check: None,
-            latest: Arc::default(),
-        }
+    /// Creates a server from a command, such as a [`server_command`]. The log shows the name.
+    pub fn new(name: &str, launch: Launch) -> Self {
+        Self::from_launcher(name, move || std::future::ready(Ok(launch.clone().into())))
     }
 
-    /// Creates a server whose command is made anew for each connection, such as one with walls around it. Other settings have no effect
-    /// on it.
+    /// Creates a server whose command is made anew for each connection, such as one with walls around it, or one that is checked
+    /// before each start. The function may block for a short time.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -138,57 +118,11 @@ impl StdioServer {
     where
         F: Future<Output = Result<Launched, ToolError>> + Send + 'static,
     {
-        let origin = Origin::Launcher(Arc::new(move || Box::pin(launcher())));
         Self {
             name: name.into(),
-            origin,
-            check: None,
+            launcher: Arc::new(move || Box::pin(launcher())),
             latest: Arc::default(),
         }
-    }
-
-    /// Sets the name that the log shows, which is otherwise the command.
-    #[must_use]
-    pub fn with_name(mut self, name: &str) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Appends arguments.
-    #[must_use]
-    pub fn with_args(mut self, more: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        if let Origin::Command { args, .. } = &mut self.origin {
-            args.extend(more.into_iter().map(Into::into));
-        }
-        self
-    }
-
-    /// Sets a variable of the environment.
-    #[must_use]
-    pub fn with_env(mut self, name: &str, value: &str) -> Self {
-        if let Origin::Command { env, .. } = &mut self.origin {
-            env.push((name.to_owned(), Secret::new(value)));
-        }
-        self
-    }
-
-    /// Sets the working directory, which is otherwise that of this process.
-    #[must_use]
-    pub fn with_cwd(mut self, path: impl Into<PathBuf>) -> Self {
-        if let Origin::Command { cwd, .. } = &mut self.origin {
-            *cwd = Some(path.into());
-        }
-        self
-    }
-
-    /// Sets a check that is made before each start. Its error takes the place of the start. It may block for a short time.
-    #[must_use]
-    pub fn with_check(
-        mut self,
-        check: impl Fn() -> Result<(), ToolError> + Send + Sync + 'static,
-    ) -> Self {
-        self.check = Some(Arc::new(check));
-        self
     }
 
     /// Starts the process. Must be called in a Tokio runtime with I/O. Its messages are lines of JSON-RPC of at most 16 MiB; a longer one
@@ -201,7 +135,7 @@ impl StdioServer {
             launch,
             kept,
             remarks,
-        } = self.make_launch().await?;
+        } = (self.launcher)().await?;
         *self.latest.lock().ignore_poison() = remarks.clone();
         let (sink, source) = pipe();
         let log = Log::new(self.name.clone(), "stderr");
@@ -228,31 +162,6 @@ impl StdioServer {
         let latest = self.latest.lock().ignore_poison().clone();
         latest.map(|remarks| remarks()).unwrap_or_default()
     }
-
-    async fn make_launch(&self) -> Result<Launched, StdioError> {
-        self.check.as_ref().map_or(Ok(()), |check| check())?;
-        let (command, args, more, cwd) = match &self.origin {
-            Origin::Launcher(launcher) => return Ok(launcher().await?),
-            Origin::Command {
-                command,
-                args,
-                env,
-                cwd,
-            } => (command, args, env, cwd),
-        };
-        let mut launch = Launch::new(command).with_args(args);
-        for (name, value) in environment(std::env::vars_os(), more) {
-            launch = launch.with_env(name, value);
-        }
-        if let Some(cwd) = cwd {
-            launch = launch.with_cwd(cwd);
-        }
-        Ok(Launched {
-            launch,
-            kept: Arc::new(()),
-            remarks: None,
-        })
-    }
 }
 
 /// Shows the name alone.
@@ -261,5 +170,55 @@ impl fmt::Debug for StdioServer {
         f.debug_struct("StdioServer")
             .field("name", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// The variables of this process that a server gets. The others may hold secrets.
+const PASSED: &str = "HOME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ \
+    USER";
+
+/// Returns a command with those variables of this process that programs need to find files and speak the user's language. Variables
+/// that are added to it may replace them.
+pub fn server_command(program: impl Into<OsString>) -> Launch {
+    let passed = passed(std::env::vars_os());
+    passed.fold(Launch::new(program), |launch, (name, value)| {
+        launch.with_env(name, value)
+    })
+}
+
+fn passed(
+    host: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
+    host.filter(|(name, value)| {
+        // A shell would read such a value as a function.
+        let is_function = value.as_encoded_bytes().starts_with(b"()");
+        !is_function && PASSED.split(' ').any(|passed| name == passed)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_has_the_variables_of_the_list() {
+        let host = [
+            ("PATH", "/bin"),
+            ("HOME", "/home/ada"),
+            ("SHELL", "() { :; }"),
+            ("LD_PRELOAD", "/x"),
+            ("API_KEY", "key"),
+            ("NODE_OPTIONS", "x"),
+            ("path", "x"),
+            ("http_proxy", "http://u:p@proxy"),
+        ];
+        let host = host
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let all: Vec<_> = passed(host).collect();
+        assert_eq!(
+            all,
+            [("PATH", "/bin"), ("HOME", "/home/ada")].map(|(n, v)| (n.into(), v.into()))
+        );
     }
 }

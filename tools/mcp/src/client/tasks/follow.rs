@@ -6,9 +6,8 @@ use std::time::Duration;
 use tools::{Task, Tasks, ToolContext, ToolErrorKind, ToolResult};
 
 use crate::client::imported::{Imported, shown};
-use crate::client::tasks::poll::interval;
+use crate::client::tasks::poll::{Stored, interval};
 use crate::client::tasks::remote::{RemoteTask, since_1970};
-use crate::client::tasks::stored::Stored;
 
 /// The time in which a task can end so that the call has its result.
 const QUICK: Duration = Duration::from_secs(2);

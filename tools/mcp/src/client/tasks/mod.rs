@@ -3,9 +3,7 @@
 mod follow;
 mod poll;
 mod remote;
-mod restore;
 mod seen;
-mod stored;
 
 pub(super) use follow::follow;
-pub(super) use restore::restore;
+pub(super) use remote::restore;

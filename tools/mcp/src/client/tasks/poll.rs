@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use rmcp::model::{ErrorCode, GetTaskParams};
 use rmcp::service::ServiceError;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tools::ToolErrorKind;
 
 use crate::client::imported::{Imported, shown};
 use crate::client::tasks::seen::Seen;
-use crate::client::tasks::stored::Stored;
 
 /// The interval of a server that names none.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -112,34 +112,27 @@ impl Poll {
     fn after(&mut self, failure: Failure, errors: usize) -> Seen {
         let server = self.imported.name();
         let is_over = self.expires.is_some_and(|expires| Instant::now() > expires);
-        let forgotten = || match is_over {
-            true => format!(
-                "the MCP server {server} keeps the task no longer, because its time is over"
-            ),
-            false => format!("the MCP server {server} does not know the task any more"),
+        let why = if is_over {
+            "keeps the task no longer, because its time is over"
+        } else {
+            "does not know the task any more"
         };
+        let forgotten = format!("the MCP server {server} {why}");
         let reason = match failure {
-            Failure::Unknown => {
-                return Seen::Lost {
-                    reason: forgotten(),
-                };
-            }
+            Failure::Unknown => forgotten,
             Failure::Unreachable(reason) if is_over => {
-                return Seen::Lost {
-                    reason: format!("{}, and cannot be reached: {reason}", forgotten()),
-                };
+                format!("{forgotten}, and cannot be reached: {reason}")
             }
             Failure::Refused(reason) if errors >= MAX_ERRORS => {
-                return Seen::Lost {
-                    reason: format!("the MCP server {server} does not tell its state: {reason}"),
-                };
+                format!("the MCP server {server} does not tell its state: {reason}")
             }
-            Failure::Unreachable(reason) | Failure::Refused(reason) => reason,
+            Failure::Unreachable(reason) | Failure::Refused(reason) => {
+                self.interval = (self.interval * 2).min(LONGEST);
+                let status = Some(format!("its state is unknown: {reason}"));
+                return Seen::Working { status };
+            }
         };
-        self.interval = (self.interval * 2).min(LONGEST);
-        Seen::Working {
-            status: Some(format!("its state is unknown: {reason}")),
-        }
+        Seen::Lost { reason }
     }
 }
 
@@ -148,4 +141,13 @@ pub(super) fn interval(milliseconds: Option<u64>) -> Duration {
     milliseconds
         .map_or(INTERVAL, Duration::from_millis)
         .clamp(SHORTEST, LONGEST)
+}
+
+/// The data from which a later process finds a task again.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Stored {
+    pub(super) server: String,
+    pub(super) id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) expires_ms: Option<u64>,
 }

@@ -9,14 +9,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout};
-use tools::tasks::{TaskFuture, TaskState};
+use tools::tasks::{Lost, StoredTask, TaskFuture, TaskState};
 use tools::{Json, Progress, Task, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 use crate::client::imported::Imported;
 use crate::client::rounds;
-use crate::client::tasks::poll::Poll;
+use crate::client::tasks::poll::{Poll, Stored};
 use crate::client::tasks::seen::Seen;
-use crate::client::tasks::stored::Stored;
 
 /// The maximum length of a task's id, in bytes.
 const MAX_ID: usize = 1024;
@@ -117,16 +116,10 @@ impl RemoteTask {
                 }
                 _ => return,
             }
-            let over = async {
-                match until {
-                    Some(until) => sleep_until(until).await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 // The sender is in `self`, so the channel is open.
                 _ = seen.changed() => {}
-                () = over => return,
+                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => return,
             }
         }
     }
@@ -245,5 +238,30 @@ pub(super) fn since_1970() -> Duration {
 impl Drop for RemoteTask {
     fn drop(&mut self) {
         self.poll.abort();
+    }
+}
+
+/// Returns the task of an earlier process at the server with its name, or a lost one. It stays stored if its server may be one of a later session.
+pub(crate) fn restore(
+    stored: &StoredTask,
+    server: impl FnOnce(&str) -> Option<Arc<Imported>>,
+) -> Arc<dyn Task> {
+    let lost = |reason: String| Arc::new(Lost::new(&*stored.title, reason));
+    let data = match stored.data.deserialize::<Stored>() {
+        Ok(data) => data,
+        Err(error) => return lost(format!("its data is unknown: {error}")),
+    };
+    match server(&data.server) {
+        Some(server) => match RemoteTask::new(server, data, None, Duration::ZERO) {
+            Ok(task) => Arc::new(task),
+            Err(error) => lost(error.to_string()),
+        },
+        None => {
+            let reason = format!(
+                "the MCP server {:?} is not one of this session any more",
+                data.server
+            );
+            Arc::new(Lost::unreachable(stored, reason))
+        }
     }
 }

@@ -7,25 +7,24 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::select_all;
-use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, BodyStream, Full, StreamBody};
 use hyper::body::Incoming;
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use serde_json::json;
+use subtle::ConstantTimeEq as _;
 use tools::Secret;
 use tools_http::server::{Place, check_names, check_port, read_body};
 
-use crate::server::batch;
-use crate::server::client_message;
 use crate::server::handler::Handler;
-use crate::server::http::access::has_token;
 use crate::server::http::first_write::joined;
 use crate::server::http::options::HttpOptions;
 use crate::server::http::sessions::{SessionError, Sessions};
+use crate::server::{batch, client_message};
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -66,11 +65,8 @@ impl Endpoint {
             .as_ref()
             .is_some_and(|token| !has_token(request.headers(), token))
         {
-            let mut refused = text(StatusCode::UNAUTHORIZED, "a bearer token is required");
-            refused
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            return refused;
+            let refused = text(StatusCode::UNAUTHORIZED, "a bearer token is required");
+            return with_header(refused, WWW_AUTHENTICATE, "Bearer");
         }
         let (head, body) = request.into_parts();
         let body = match read_body(body, self.max_bytes, self.read_timeout).await {
@@ -92,11 +88,8 @@ impl Endpoint {
             },
             Ok(body) => Full::new(body),
             Err(refusal) => {
-                let mut refused = text(refusal.status, refusal.body);
-                refused
-                    .headers_mut()
-                    .insert(CONNECTION, HeaderValue::from_static("close"));
-                return refused;
+                let refused = text(refusal.status, refusal.body);
+                return with_header(refused, CONNECTION, "close");
             }
         };
         if head.method == Method::GET {
@@ -112,14 +105,9 @@ impl Endpoint {
             (Method::DELETE, StatusCode::ACCEPTED) => *answer.status_mut() = StatusCode::NO_CONTENT,
             // `rmcp` answers 500.
             (Method::POST, StatusCode::INTERNAL_SERVER_ERROR) if self.sessions.is_full().await => {
-                let mut refused = text(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    SessionError::TooMany.to_string(),
-                );
-                refused
-                    .headers_mut()
-                    .insert(RETRY_AFTER, HeaderValue::from_static("10"));
-                return refused;
+                let reason = SessionError::TooMany.to_string();
+                let refused = text(StatusCode::SERVICE_UNAVAILABLE, reason);
+                return with_header(refused, RETRY_AFTER, "10");
             }
             (Method::POST, _) => return joined(answer).await,
             _ => {}
@@ -155,29 +143,41 @@ impl Endpoint {
             return text(StatusCode::ACCEPTED, "");
         }
         let frames = select_all(streams.into_iter().map(BodyStream::new));
-        let mut answer = Response::new(StreamBody::new(frames).boxed());
-        answer
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        joined(answer).await
+        let answer = Response::new(StreamBody::new(frames).boxed());
+        joined(with_header(answer, CONTENT_TYPE, "text/event-stream")).await
     }
 }
 
 /// Returns the answer to a body that is no message.
 fn unreadable(error: &ErrorData, id: Option<&RequestId>) -> Answer {
-    let mut answer = text(StatusCode::BAD_REQUEST, error_message(error, id));
-    answer
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    answer
+    let answer = text(StatusCode::BAD_REQUEST, error_message(error, id));
+    with_header(answer, CONTENT_TYPE, "application/json")
 }
 
 fn error_message(error: &ErrorData, id: Option<&RequestId>) -> String {
     json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
 }
 
+fn with_header(mut answer: Answer, name: HeaderName, value: &'static str) -> Answer {
+    let value = HeaderValue::from_static(value);
+    answer.headers_mut().insert(name, value);
+    answer
+}
+
 fn text(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(text.into()).boxed());
     *answer.status_mut() = status;
     answer
+}
+
+/// Returns true if the request has the bearer token. The time does not depend on how much of it is right.
+fn has_token(headers: &HeaderMap, expected: &Secret) -> bool {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
+    let Some((scheme, token)) = value.as_bytes().split_at_checked("Bearer ".len()) else {
+        return false;
+    };
+    scheme.eq_ignore_ascii_case(b"Bearer ") && bool::from(token.ct_eq(expected.expose().as_bytes()))
 }

@@ -1,25 +1,26 @@
 //! Serves many clients over streamable HTTP.
 
-mod access;
-mod connections;
 mod endpoint;
 mod first_write;
 mod options;
 mod sessions;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::StreamableHttpService;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tools::CancellationToken;
-
-use crate::server::http::connections::serve;
-use crate::server::http::endpoint::Endpoint;
-use crate::server::http::sessions::Sessions;
+use tools_http::server::{Place, accept};
 
 use crate::server::ToolServer;
-use crate::server::calls::Calls;
+use crate::server::handler::Calls;
+use crate::server::http::endpoint::Endpoint;
+use crate::server::http::sessions::Sessions;
 use crate::server::running::CANCEL_GRACE;
 
 pub use self::options::{HttpError, HttpOptions};
@@ -51,8 +52,12 @@ impl ToolServer {
         // However the server ends, the sessions of its clients do too.
         let _ended = ended.clone().drop_guard();
         let (server, sessions) = (self.clone(), Arc::new(Sessions::default()));
-        let config = options.config(address, self.options.max_message_bytes, ended.clone());
-        let calls = Calls::new(self.options.tasks);
+        let config = options.config(
+            address,
+            self.options.limits.max_message_bytes,
+            ended.clone(),
+        );
+        let calls = Calls::new(self.options.limits);
         let work = calls.clone();
         let endpoint = Endpoint {
             mcp: StreamableHttpService::new(
@@ -62,7 +67,7 @@ impl ToolServer {
             ),
             sessions,
             token: options.token.clone(),
-            max_bytes: self.options.max_message_bytes,
+            max_bytes: self.options.limits.max_message_bytes,
             port: address.port(),
             hosts: options.hosts.clone(),
             head_timeout: options.read_timeout.min(MAX_HEAD_TIMEOUT),
@@ -98,4 +103,46 @@ async fn drain(
     tokio::time::sleep(FLUSH).await;
     ended.cancel();
     tokio::time::sleep(CANCEL_GRACE).await;
+}
+
+/// Serves connections until the shutdown, and then until the last one has ended. Dropping the future drops them.
+async fn serve(
+    listener: TcpListener,
+    endpoint: Endpoint,
+    connections: usize,
+    shutdown: CancellationToken,
+) {
+    let endpoint = Arc::new(endpoint);
+    accept(listener, connections, shutdown.clone(), |stream, place| {
+        let (endpoint, shutdown) = (endpoint.clone(), shutdown.clone());
+        async move {
+            if let Err(error) = connection(stream, place, endpoint, shutdown).await {
+                tracing::debug!("a connection failed: {error}");
+            }
+        }
+    })
+    .await;
+}
+
+async fn connection(
+    stream: TcpStream,
+    place: Place,
+    endpoint: Arc<Endpoint>,
+    shutdown: CancellationToken,
+) -> hyper::Result<()> {
+    // Answers are small and leave at once.
+    let _ = stream.set_nodelay(true);
+    let mut http = Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(endpoint.head_timeout);
+    // `hyper` moves the future of a request several times, so it is small.
+    let service = service_fn(|request| {
+        Box::pin(async { Ok::<_, Infallible>(endpoint.answer(request, &place).await) })
+    });
+    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = shutdown.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    connection.await
 }

@@ -12,8 +12,10 @@ use tools_http::server::{LOOPBACK, host_names};
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
     pub(super) token: Option<Secret>,
-    pub(super) hosts: Vec<String>,
-    origins: Vec<String>,
+    /// The names, with or without a port, that requests may have as `Host`, besides those of this machine.
+    pub hosts: Vec<String>,
+    /// The origins, such as `https://app.example.com:443`, that requests of browsers may have.
+    pub origins: Vec<String>,
     /// The number of connections at the same time. Further ones take the place of those without an allowed request, or wait.
     pub max_connections: usize,
     /// The time that a client has for the head of a request, at most 10 seconds, and then for the body. A connection without a request
@@ -28,16 +30,9 @@ impl HttpOptions {
     pub const PATH: &str = "/mcp";
     /// The minimum length of a bearer token.
     pub const MIN_TOKEN_BYTES: usize = 16;
-    /// The default number of connections at the same time.
-    pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
     /// The number of sessions of clients of older revisions at the same time. A further one ends the one that has been idle for longest,
     /// and is refused with 503 if none is.
     pub const MAX_SESSIONS: usize = 256;
-
-    /// The default time for the head of a request, and for its body: 30 seconds.
-    pub const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(30);
-    /// The default time that running calls have to end after a shutdown began.
-    pub const DEFAULT_SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
     /// Creates options without a token. Only this machine's names are allowed as host and origin.
     pub fn new() -> Self {
@@ -45,9 +40,9 @@ impl HttpOptions {
             token: None,
             hosts: Vec::new(),
             origins: Vec::new(),
-            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
-            read_timeout: Self::DEFAULT_READ_TIMEOUT,
-            shutdown_grace: Self::DEFAULT_SHUTDOWN_GRACE,
+            max_connections: 128,
+            read_timeout: Duration::from_secs(30),
+            shutdown_grace: Duration::from_secs(10),
         }
     }
 
@@ -64,20 +59,6 @@ impl HttpOptions {
         }
         self.token = Some(Secret::new(&token));
         Ok(self)
-    }
-
-    /// Adds a name, with or without a port, that requests may have as `Host`.
-    #[must_use]
-    pub fn with_host(mut self, host: impl Into<String>) -> Self {
-        self.hosts.push(host.into());
-        self
-    }
-
-    /// Adds an origin, such as `https://app.example.com:443`, that requests of browsers may have.
-    #[must_use]
-    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
-        self.origins.push(origin.into());
-        self
     }
 
     /// Checks that a server with these options may listen on the address.

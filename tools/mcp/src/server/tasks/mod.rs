@@ -11,25 +11,13 @@ use tokio::time::Instant;
 use tools::IgnorePoison as _;
 use tools::{CancellationToken, Progress};
 
+use crate::server::options::ServerLimits;
 use crate::server::running::Running;
 use crate::server::suspended::random_handle;
 use crate::server::tasks::task::{RunningTask, failed, size};
 
 /// The time that a result stays at least, if tasks may live that long.
 const KEPT: Duration = Duration::from_secs(300);
-
-/// The limits of tasks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TaskLimits {
-    /// The time after which a call becomes a task.
-    pub(super) after: Duration,
-    /// The time after which a task is cancelled.
-    pub(super) ttl: Duration,
-    /// The number of tasks, ended ones included.
-    pub(super) max: usize,
-    /// The size of all results that ended tasks keep, in bytes.
-    pub(super) result_bytes: usize,
-}
 
 /// The calls that go on after their request was answered, by their ids. An id is an unguessable handle.
 ///
@@ -39,7 +27,8 @@ pub(super) struct TaskLimits {
 pub(super) struct Tasks(Arc<Inner>);
 
 struct Inner {
-    limits: TaskLimits,
+    limits: ServerLimits,
+    max_result_bytes: usize,
     table: Mutex<Table>,
     closed: CancellationToken,
 }
@@ -51,9 +40,11 @@ struct Table {
 }
 
 impl Tasks {
-    pub(super) fn new(limits: TaskLimits) -> Self {
+    /// Creates an empty table. The results of all ended tasks have at most so many bytes.
+    pub(super) fn new(limits: ServerLimits, max_result_bytes: usize) -> Self {
         Self(Arc::new(Inner {
             limits,
+            max_result_bytes,
             table: Mutex::default(),
             closed: CancellationToken::new(),
         }))
@@ -66,13 +57,13 @@ impl Tasks {
         last: Option<Progress>,
     ) -> Result<Task, Box<Running>> {
         let mut table = self.lock();
-        let is_full = table.tasks.len() >= self.0.limits.max || self.0.closed.is_cancelled();
+        let is_full = table.tasks.len() >= self.0.limits.max_tasks || self.0.closed.is_cancelled();
         let Some(id) = (!is_full).then(random_handle).flatten() else {
             return Err(Box::new(running));
         };
         let task = Arc::new(RunningTask::new(
             id.clone(),
-            self.0.limits.ttl,
+            self.0.limits.task_ttl,
             &mut running,
         ));
         if let Some(progress) = last {
@@ -109,7 +100,7 @@ impl Tasks {
 
     /// Runs a task to its end and keeps its result for a time.
     async fn run(self, task: Arc<RunningTask>, running: Running) {
-        let (started, ttl) = (Instant::now(), self.0.limits.ttl);
+        let (started, ttl) = (Instant::now(), self.0.limits.task_ttl);
         let mut end = task.run(running, ttl).await;
         let mut bytes = size(&end);
         if !self.reserve(bytes) {
@@ -133,7 +124,7 @@ impl Tasks {
     /// Counts the bytes of a result. Returns false if the results would be too large.
     fn reserve(&self, bytes: usize) -> bool {
         let mut table = self.lock();
-        let fits = bytes <= self.0.limits.result_bytes - table.result_bytes;
+        let fits = bytes <= self.0.max_result_bytes - table.result_bytes;
         if fits {
             table.result_bytes += bytes;
         }
@@ -184,12 +175,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_memory_of_results_is_limited_until_they_expire() {
         let ttl = Duration::from_secs(60);
-        let tasks = Tasks::new(TaskLimits {
-            after: Duration::ZERO,
-            ttl,
-            max: 9,
-            result_bytes: 1000,
-        });
+        let limits = ServerLimits {
+            task_ttl: ttl,
+            max_tasks: 9,
+            ..ServerLimits::default()
+        };
+        let tasks = Tasks::new(limits, 1000);
         for round in 0..3 {
             let mut ended = Vec::new();
             for _ in 0..3 {

@@ -62,9 +62,10 @@ impl RunningTask {
         let mut state = self.lock();
         let payload = state.end.clone().unwrap_or_else(|| {
             let input_requests = state.waiting.requests();
-            match input_requests.is_empty() {
-                true => TaskPayload::Working,
-                false => TaskPayload::InputRequired { input_requests },
+            if input_requests.is_empty() {
+                TaskPayload::Working
+            } else {
+                TaskPayload::InputRequired { input_requests }
             }
         });
         DetailedTask::new(self.task(&state), payload)

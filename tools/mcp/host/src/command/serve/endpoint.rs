@@ -75,10 +75,8 @@ impl Endpoint {
             ));
             error
         })?;
-        let hosts = arguments.values::<String>("allow-host")?;
-        let options = hosts.iter().fold(options, HttpOptions::with_host);
-        let origins = arguments.values::<String>("allow-origin")?;
-        let options = origins.iter().fold(options, HttpOptions::with_origin);
+        options.hosts = arguments.values("allow-host")?;
+        options.origins = arguments.values("allow-origin")?;
         Ok(Self::Http { address, options })
     }
 

@@ -1,14 +1,14 @@
 //! Authorisation by OAuth: a person logs in with a browser, and the tokens are kept in a folder.
 
 mod exchange;
-mod redirect;
 mod settings;
 mod store;
 
 use std::collections::HashMap;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::transport::auth::{
@@ -16,15 +16,18 @@ use rmcp::transport::auth::{
 };
 use serde_json::json;
 use tokio::time::timeout;
-use tools::{Secret, visible_line};
-use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url, private_host};
+use tools::{CancellationToken, visible_line};
+use tools_http::server::{Server, ServerAnswer, ServerOptions};
+use tools_http::{
+    HttpClient, HttpError, HttpLimits, Method, Request, StatusCode, Url, private_host,
+};
 
 use crate::client::http::HttpServer;
 use crate::client::http::challenges::Challenges;
 use crate::client::http::oauth::exchange::{Exchange, Registration};
-use crate::client::http::oauth::redirect::Redirect;
 use crate::client::http::oauth::store::Store;
 
+pub use self::settings::OAuthClient;
 pub(super) use self::settings::Settings;
 
 /// The name under which the program registers itself.
@@ -83,26 +86,10 @@ impl HttpServer {
         self
     }
 
-    /// Sets the identifier and the secret that an authorisation server gave the program, so that a login does not register it.
+    /// Sets the program's registration. Without it, a login registers the program.
     #[must_use]
-    pub fn with_client_id(mut self, id: impl Into<String>, secret: Option<&str>) -> Self {
-        self.login.client = Some((id.into(), secret.map(Secret::new)));
-        self
-    }
-
-    /// Sets the `https` URL of a document that describes the program to authorisation servers. A login registers the program with the
-    /// servers that do not read such documents.
-    #[must_use]
-    pub fn with_client_document(mut self, url: impl Into<String>) -> Self {
-        self.login.document = Some(url.into());
-        self
-    }
-
-    /// Sets the port of this machine to which the browser leads back, as `http://127.0.0.1:PORT/callback`. By default, it is any: an
-    /// authorisation server ignores the port of such a URL, unless it knows the program by a registration that has one.
-    #[must_use]
-    pub fn with_callback_port(mut self, port: u16) -> Self {
-        self.login.callback_port = port;
+    pub fn with_oauth_client(mut self, client: OAuthClient) -> Self {
+        self.login.client = client;
         self
     }
 
@@ -123,7 +110,8 @@ impl HttpServer {
     /// refuses.
     pub async fn log_in(&self, open: impl FnOnce(&str)) -> Result<(), LoginError> {
         let folder = self.login.folder.as_deref().ok_or(LoginError::NoFolder)?;
-        let redirect = Redirect::listen(self.login.callback_port).await?;
+        let port = self.login.client.callback_port.unwrap_or_default();
+        let redirect = Redirect::listen(port).await?;
         let mut manager = self.manager(folder).await?;
         if !self.is_login_required() {
             self.probe().await;
@@ -141,7 +129,7 @@ impl HttpServer {
             .find(|(name, _)| name == "state")
             .map(|(_, state)| state.into_owned());
         open(url.as_str());
-        let answered = redirect.answer(&state.unwrap_or_default()).await?;
+        let answered = redirect.answer(state.unwrap_or_default()).await?;
         session.handle_callback_url(&answered).await?;
         self.login.challenges.end();
         Ok(())
@@ -162,22 +150,19 @@ impl HttpServer {
     /// Makes the request of a login.
     fn request(&self, folder: &Path, redirect: &str) -> AuthorizationRequest {
         let mut request = AuthorizationRequest::new(redirect).with_client_name(CLIENT_NAME);
-        if let Some((id, secret)) = &self.login.client {
-            request.client_id = Some(id.clone());
-            request.client_secret = secret.as_ref().map(|secret| secret.expose().to_owned());
-        }
-        request.client_metadata_url = self.login.document.clone();
+        let client = self.login.client.clone();
+        (request.client_id, request.client_secret) = (client.id, client.secret);
+        request.client_metadata_url = client.document;
         let lacking = self.login.challenges.scopes();
         if lacking.is_empty() {
             return request.with_initial_scope_selection();
         }
         let mut scopes = Store::new(folder, &self.url).granted();
-        scopes.extend(
-            lacking
-                .into_iter()
-                .filter(|scope| !scopes.contains(scope))
-                .collect::<Vec<_>>(),
-        );
+        for scope in lacking {
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
         request.with_scopes(scopes)
     }
 
@@ -219,16 +204,17 @@ impl HttpServer {
             .await?;
         manager.set_metadata(found.metadata);
         let is_restored = manager.initialize_from_store().await?;
-        let client = match &self.login.client {
+        let own = &self.login.client;
+        let client = match &own.id {
             _ if !is_restored => None,
-            Some((id, secret)) => secret.as_ref().map(|secret| (id.clone(), secret.clone())),
+            Some(id) => Some(id.clone()).zip(own.secret.clone()),
             None => Store::new(folder, &self.url).registered(),
         };
         let Some((id, secret)) = client else {
             return Ok(());
         };
         manager.configure_client(
-            OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret.expose()),
+            OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret),
         )
     }
 
@@ -281,4 +267,50 @@ fn browsable(url: &str) -> Result<Url, LoginError> {
             visible_line(url, SHOWN)
         ),
     })
+}
+
+const PATH: &str = "/callback";
+
+/// Receives the answer of the person's browser, on a loopback port.
+pub(super) struct Redirect {
+    server: Server,
+    pub(super) url: String,
+}
+
+impl Redirect {
+    /// Listens at a port of this machine. Port 0 is any.
+    pub(super) async fn listen(port: u16) -> io::Result<Self> {
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        let server = Server::bind(address, ServerOptions::default()).await?;
+        let url = format!("http://{}{PATH}", server.address());
+        Ok(Self { server, url })
+    }
+
+    /// Waits for a request with this state, and returns its URL. Other programs of this machine may make others.
+    pub(super) async fn answer(self, state: String) -> io::Result<String> {
+        let (found, shutdown) = (Arc::new(OnceLock::new()), CancellationToken::new());
+        let (answered, ended) = (found.clone(), shutdown.clone());
+        let answer = move |request: tools_http::server::ServerRequest| {
+            let url = Url::parse(&format!("{}?{}", self.url, request.query)).ok();
+            let url = url.filter(|url| {
+                let mut pairs = url.query_pairs();
+                request.method == Method::GET
+                    && request.path == PATH
+                    && pairs.any(|(name, value)| name == "state" && value == *state)
+            });
+            std::future::ready(match url {
+                Some(url) => {
+                    answered.get_or_init(|| url.to_string());
+                    ended.cancel();
+                    let text = "You can close this window and return to the program.";
+                    ServerAnswer::new(StatusCode::OK, text)
+                }
+                None => ServerAnswer::new(StatusCode::NOT_FOUND, "There is nothing here."),
+            })
+        };
+        // Ends after the browser has its answer.
+        self.server.serve(answer, shutdown).await;
+        let url = found.get().cloned();
+        url.ok_or_else(|| io::Error::other("the port was closed"))
+    }
 }

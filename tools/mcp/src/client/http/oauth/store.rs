@@ -1,17 +1,15 @@
 //! [`Store`]: the file with the tokens of a server.
 
 use std::fs::File;
-use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 
+use async_trait::async_trait;
 use rmcp::transport::auth::{
     AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials,
 };
 use serde::{Deserialize, Serialize};
 use tools::IgnorePoison as _;
-use tools::Secret;
 use tools::protocol::Digest;
 use tools_http::Url;
 use tools_store::private;
@@ -21,8 +19,6 @@ use crate::private_file;
 
 /// The maximum size of the file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
-
-type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 /// The file with the tokens of a server, which only its owner can read.
 pub(super) struct Store {
@@ -51,10 +47,9 @@ impl Store {
     }
 
     /// Returns the identifier and the secret of the registration that brought the tokens. Returns `None` if it has no secret.
-    pub(super) fn registered(&self) -> Option<(String, Secret)> {
+    pub(super) fn registered(&self) -> Option<(String, String)> {
         let stored = self.read().ok().flatten()?;
-        let secret = Secret::new(&stored.client_secret?);
-        Some((stored.credentials.client_id, secret))
+        Some((stored.credentials.client_id, stored.client_secret?))
     }
 
     /// Returns the scopes of the latest login.
@@ -81,7 +76,7 @@ impl Store {
                 let earlier = self
                     .registered()
                     .filter(|(id, _)| *id == credentials.client_id);
-                earlier.map(|(_, secret)| secret.expose().to_owned())
+                earlier.map(|(_, secret)| secret)
             }
         };
         let client_secret = client_secret.filter(|secret| !secret.is_empty());
@@ -93,48 +88,29 @@ impl Store {
     }
 }
 
+#[async_trait]
 impl CredentialStore for Store {
-    fn load<'a, 'b>(&'a self) -> Later<'b, Option<StoredCredentials>>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
-        Box::pin(async {
-            let stored = self.read().map_err(|error| self.failed(&error))?;
-            Ok(stored.map(|stored| stored.credentials))
-        })
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let stored = self.read().map_err(|error| self.failed(&error))?;
+        Ok(stored.map(|stored| stored.credentials))
     }
 
-    fn save<'a, 'b>(&'a self, credentials: StoredCredentials) -> Later<'b, ()>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
-        Box::pin(async move { self.write(credentials).map_err(|error| self.failed(&error)) })
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.write(credentials).map_err(|error| self.failed(&error))
     }
 
-    fn clear<'a, 'b>(&'a self) -> Later<'b, ()>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
+    async fn clear(&self) -> Result<(), AuthError> {
         let removed = private::remove(&self.path);
-        Box::pin(async { removed.map(drop).map_err(|error| self.failed(&error)) })
+        removed.map(drop).map_err(|error| self.failed(&error))
     }
 
-    fn acquire_refresh_guard<'a, 'b>(&'a self) -> Later<'b, Option<CredentialRefreshGuard>>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
+    async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
         let path = self.path.with_extension("lock");
-        Box::pin(async move {
-            let locked = tokio::task::spawn_blocking(move || lock(&path)).await;
-            let locked = locked
-                .unwrap_or_else(|error| Err(io::Error::other(error)))
-                .map_err(|error| self.failed(&error))?;
-            Ok(Some(CredentialRefreshGuard::new(locked)))
-        })
+        let locked = tokio::task::spawn_blocking(move || lock(&path)).await;
+        let locked = locked
+            .unwrap_or_else(|error| Err(io::Error::other(error)))
+            .map_err(|error| self.failed(&error))?;
+        Ok(Some(CredentialRefreshGuard::new(locked)))
     }
 }
 

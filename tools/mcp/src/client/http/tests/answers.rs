@@ -6,16 +6,17 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient as _, StreamableHttpPostResponse as Answer, StreamableHttpResponseLimits,
+    StreamableHttpClient as _, StreamableHttpPostResponse as Answer,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
-use tools_http::testing::{Received, TestServer};
 use tools_http::{HeaderName, HeaderValue};
+use tools_testkit::http::{Received, TestServer};
 
 use super::super::HttpServer;
 use super::super::requests::Failure;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
 
 fn message(value: Value) -> ClientJsonRpcMessage {
     serde_json::from_value(value).unwrap()
@@ -46,12 +47,6 @@ async fn post(
         .unwrap()
         .requests()
         .unwrap();
-    let mut limits = StreamableHttpResponseLimits::default();
-    (
-        limits.max_json_response_size,
-        limits.max_sse_event_size,
-        limits.max_error_response_size,
-    ) = (1000, 1000, 100);
     let headers = HashMap::from([(
         HeaderName::from_static("mcp-method"),
         HeaderValue::from_static("ping"),
@@ -59,14 +54,7 @@ async fn post(
     let uri: Arc<str> = server.url("/mcp").into();
     let token = Some("the-token".to_owned());
     let answer = requests
-        .post_message_with_response_limits(
-            uri,
-            message,
-            session.map(Arc::from),
-            token,
-            headers,
-            limits,
-        )
+        .post_message(uri, message, session.map(Arc::from), token, headers)
         .await;
     (answer, server.received().remove(0))
 }
@@ -495,20 +483,20 @@ async fn a_server_of_the_older_generation_refuses_discovery_in_its_own_way() {
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_or_no_message_is_refused() {
-    let long = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{}"}}}}"#,
-        "x".repeat(1000)
-    );
+    let text = "x".repeat(MAX_MESSAGE_BYTES);
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{text}"}}}}"#);
     for status in ["200 OK", "400 Bad Request"] {
         let (refused, _) = post(response(status, "application/json", &long), ping(), None).await;
         let is_refused = match status {
             "200 OK" => matches!(
                 refused,
-                Err(Failure::ResponseBodyTooLarge { max_size: 1000 })
+                Err(Failure::ResponseBodyTooLarge {
+                    max_size: MAX_MESSAGE_BYTES
+                })
             ),
             _ => matches!(refused, Err(Failure::UnexpectedServerResponse(_))),
         };
-        assert!(is_refused, "{refused:?}");
+        assert!(is_refused, "{status}");
     }
     for body in ["", "{}", "<html>", "[1]"] {
         let (refused, _) = post(response("200 OK", "application/json", body), ping(), None).await;
@@ -520,14 +508,13 @@ async fn an_answer_that_is_too_long_or_no_message_is_refused() {
         "{refused:?}"
     );
     let event = |length: usize| format!("data: {}\n\n", "x".repeat(length));
-    let events = event(500).repeat(5) + &event(1000);
-    let (Ok(Answer::Sse(mut events, None)), _) = post(
-        response("200 OK", "text/event-stream", &events),
-        ping(),
-        None,
-    )
-    .await
-    else {
+    let events = event(500).repeat(5) + &event(MAX_MESSAGE_BYTES);
+    let streamed = response("200 OK", "text/event-stream", &events);
+    let server = TestServer::start(move |_| streamed.clone()).await;
+    let requests = HttpServer::new(&server.url("/mcp")).unwrap().requests();
+    let (requests, uri) = (requests.unwrap(), server.url("/mcp").into());
+    let sent = requests.post_message(uri, ping(), None, None, HashMap::new());
+    let Ok(Answer::Sse(mut events, None)) = sent.await else {
         panic!("no stream");
     };
     // The bytes of an event that is too long may come with those of others.
@@ -539,8 +526,9 @@ async fn an_answer_that_is_too_long_or_no_message_is_refused() {
             None => panic!("the stream ended"),
         }
     };
+    let reason = format!("longer than {MAX_MESSAGE_BYTES} bytes");
     assert!(
-        seen <= 5 && error.to_string().contains("longer than 1000 bytes"),
+        seen <= 5 && error.to_string().contains(&reason),
         "{seen} {error}"
     );
     assert!(events.next().await.is_none());

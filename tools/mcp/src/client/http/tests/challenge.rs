@@ -12,12 +12,12 @@ use rmcp::transport::streamable_http_client::{
 };
 use serde_json::{Value, json};
 use tools::{Grant, Host, SharedCatalog};
-use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions, Request, Url};
+use tools_testkit::http::{Received, TestServer};
 
 use super::super::HttpServer;
 use super::super::requests::Failure;
-use crate::client::{Import, Servers};
+use crate::client::{Import, OAuthClient, Servers};
 
 const DOCUMENT: &str = "https://app.example.org/client.json";
 
@@ -124,7 +124,10 @@ fn program(server: &TestServer, folder: &Path) -> HttpServer {
     HttpServer::new(&server.url("/mcp"))
         .unwrap()
         .with_tokens(folder)
-        .with_client_document(DOCUMENT)
+        .with_oauth_client(OAuthClient {
+            document: Some(DOCUMENT.to_owned()),
+            ..OAuthClient::default()
+        })
 }
 
 /// Logs in by a browser whose code is the scopes, and returns the query of the page.
@@ -240,7 +243,13 @@ async fn a_call_that_lacks_scopes_says_that_a_login_is_required() {
 #[tokio::test]
 async fn a_program_that_an_authorisation_server_knows_sends_its_secret_at_each_login_and_refresh() {
     let (server, folder) = (start().await, tempfile::tempdir().unwrap());
-    let program = || program(&server, folder.path()).with_client_id("known", Some("its secret"));
+    let known = OAuthClient {
+        id: Some("known".to_owned()),
+        secret: Some("its secret".to_owned()),
+        document: Some(DOCUMENT.to_owned()),
+        callback_port: None,
+    };
+    let program = || program(&server, folder.path()).with_oauth_client(known.clone());
     assert_eq!(log_in(&program()).await["client_id"], "known");
     assert!(matches!(
         post(&program(), reading()).await,

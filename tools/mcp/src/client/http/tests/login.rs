@@ -11,8 +11,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use serde_json::json;
 use tools::{Grant, Host};
-use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions, Request, Url};
+use tools_testkit::http::{Received, TestServer};
 
 use super::super::HttpServer;
 use super::super::oauth::LoginError;

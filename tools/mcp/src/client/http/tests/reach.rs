@@ -8,8 +8,8 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClient as _, StreamableHttpPostResponse as Answer,
 };
 use serde_json::json;
-use tools_http::testing::{TestAuthority, TestResolver, TestServer};
 use tools_http::{HttpError, HttpOptions};
+use tools_testkit::http::{TestAuthority, TestResolver, TestServer};
 
 use super::super::HttpServer;
 use super::super::requests::Failure;
@@ -121,7 +121,7 @@ async fn a_redirect_to_another_host_or_port_is_refused_and_one_to_another_path_f
 
 #[tokio::test]
 async fn a_secret_goes_to_its_server_and_is_shown_in_no_answer() {
-    let echo = |request: &tools_http::testing::Received| {
+    let echo = |request: &tools_testkit::http::Received| {
         let key = request.header("x-key").unwrap_or_default().to_owned();
         let team = request.header("x-team").unwrap_or_default();
         TestServer::ok("text/plain", format!("{key} {team}"))

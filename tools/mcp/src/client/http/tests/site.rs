@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
 use tools_http::Url;
-use tools_http::testing::{Received, TestServer};
+use tools_testkit::http::{Received, TestServer};
 
 /// A server, and the authorisation server on the same port.
 pub(crate) struct Site {

@@ -18,7 +18,7 @@ use super::TestAuthority;
 ///
 /// ```
 /// use tools::{Grant, Host};
-/// use tools_http::testing::{TestAuthority, TestResolver, TestServer};
+/// use tools_testkit::http::{TestAuthority, TestResolver, TestServer};
 /// use tools_http::{HttpClient, HttpOptions, Request};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

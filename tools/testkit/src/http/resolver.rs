@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use tools::IgnorePoison as _;
 
-use crate::{Resolver, ResolverFuture};
+use tools_http::{Resolver, ResolverFuture};
 
 /// A resolver for tests, which knows only the names that it is given.
 ///

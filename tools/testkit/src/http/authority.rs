@@ -7,7 +7,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 
 /// A certificate authority for tests. Pass its certificate to
-/// [`HttpOptions::with_root_certificate`](crate::HttpOptions::with_root_certificate).
+/// [`HttpOptions::with_root_certificate`](tools_http::HttpOptions::with_root_certificate).
 pub struct TestAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }

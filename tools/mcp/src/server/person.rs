@@ -1,10 +1,14 @@
-//! [`PeerApprover`]: asks the person at the client to approve a call.
+//! [`PeerPerson`]: the person at the client, who approves calls and answers questions.
 
-use serde_json::json;
-use tools::context::ApprovalFuture;
+use serde_json::{Value, json};
+use tools::context::{AnswerFuture, ApprovalFuture, NobodyThere};
 use tools::policy::Sensitivity;
 use tools::protocol::has_other_script;
-use tools::{Approval, Approver, Decision, Preview, ToolError, visible_line};
+use tools::question::AnswerKind;
+use tools::{
+    Answer, Approval, Approver, Decision, Person, Preview, Question, ToolContext, ToolError,
+    visible_line,
+};
 
 use crate::server::peer::{Peer, PeerRequest};
 
@@ -14,10 +18,10 @@ const MAX_KIB: usize = 64;
 /// The number of characters of a line about a target or an error.
 const LINE: usize = 500;
 
-/// Asks by elicitation. Without it there is no one to decide.
-pub(super) struct PeerApprover(pub(super) Peer);
+/// Asks by elicitation. Without it there is no one to decide or to answer.
+pub(super) struct PeerPerson(pub(super) Peer);
 
-impl Approver for PeerApprover {
+impl Approver for PeerPerson {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
         Box::pin(async move {
             if !self.0.supports("elicitation/create") {
@@ -137,4 +141,56 @@ fn escaped(line: &str) -> String {
         " ".repeat(indentation),
         visible_line(text, usize::MAX)
     )
+}
+
+impl Person for PeerPerson {
+    fn is_at_host(&self) -> bool {
+        false
+    }
+
+    fn answer<'a>(&'a self, question: &'a Question, cx: &'a ToolContext) -> AnswerFuture<'a> {
+        Box::pin(async move {
+            let asks = cx
+                .tool()
+                .map_or_else(String::new, |tool| format!("The tool {tool} asks: "));
+            let answer = match question.kind() {
+                AnswerKind::Choice { options } => json!({"type": "string", "enum": options}),
+                AnswerKind::Confirmation => json!({"type": "boolean"}),
+                _ => json!({"type": "string"}),
+            };
+            let required: &[&str] = if question.may_be_empty() {
+                &[]
+            } else {
+                &["answer"]
+            };
+            let schema =
+                json!({"type": "object", "properties": {"answer": answer}, "required": required});
+            let params =
+                json!({"message": format!("{asks}{}", question.text()), "requestedSchema": schema});
+            // An answer of another kind than asked is one that nobody gave.
+            let given = self
+                .0
+                .request_unlimited(PeerRequest::new("elicitation/create", params))
+                .await
+                .map_err(|_| NobodyThere)?;
+            answer_of(question, &given).ok_or(NobodyThere)
+        })
+    }
+}
+
+fn answer_of(question: &Question, given: &Value) -> Option<Answer> {
+    let answer = &given["content"]["answer"];
+    match (given["action"].as_str()?, question.kind()) {
+        ("accept", _) if answer.is_null() && question.may_be_empty() => {
+            Some(Answer::Text(String::new()))
+        }
+        ("accept", AnswerKind::Text) => answer.as_str().map(|text| Answer::Text(text.to_owned())),
+        ("accept", AnswerKind::Confirmation) => answer.as_bool().map(Answer::Confirmation),
+        ("accept", AnswerKind::Choice { options }) => {
+            let chosen = options.iter().find(|option| answer == option.as_str());
+            chosen.cloned().map(Answer::Choice)
+        }
+        ("decline" | "cancel", _) => Some(Answer::Declined),
+        _ => None,
+    }
 }
