@@ -21,20 +21,17 @@ const ALWAYS: [&str; 5] = ["fs.read", "fs.list", "fs.edit", "fs.write", "exec.ru
 /// Returns the disclosure of a session with these settings.
 pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSelection> {
     let settings = &settings.of::<DisclosureKeys>();
-    let tools = match settings.mode.value {
+    let mut budget = DisclosureBudget::default();
+    match settings.mode.value {
         DisclosureMode::All => return Ok(Disclosure::All),
-        DisclosureMode::Auto => usize::try_from(settings.tools.value).unwrap_or(usize::MAX),
-        DisclosureMode::Search => 0,
-    };
+        DisclosureMode::Auto => {}
+        DisclosureMode::Search => budget.tools = 0,
+    }
     let always = match &settings.always {
         // No glob would be a selection of all tools.
         Some(globs) if globs.value.is_empty() => Selection::none(),
         Some(globs) => Selection::parse(&globs.value)?,
         None => Selection::parse(ALWAYS)?,
-    };
-    let budget = DisclosureBudget {
-        tools,
-        ..DisclosureBudget::default()
     };
     Ok(Disclosure::Search { always, budget })
 }

@@ -74,7 +74,7 @@ pub(crate) enum Error {
     #[error("{}", message(.0))]
     Budget(Exhausted),
     #[error(
-        "no answer: the model made the same call of {} {} times with the same result; change the prompt, or raise limits.repeat_end",
+        "no answer: the model made the same call of {} {} times with the same result; change the prompt",
         .0.tool, .0.times
     )]
     Loop(Repeated),
