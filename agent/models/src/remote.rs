@@ -197,10 +197,10 @@ impl Remote {
         let is_sent = AtomicBool::new(false);
         let send = |text: &str| {
             is_sent.store(true, Ordering::Relaxed);
-            request.text_sink.iter().for_each(|sink| sink.send(text));
+            request.text_sink.iter().for_each(|sink| sink(text));
         };
         let text_sink =
-            (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
+            (self.streaming && request.text_sink.is_some()).then_some(&send as TextSink<'_>);
         retry(
             &self.about().name,
             &self.retry_policy,

@@ -14,8 +14,8 @@ use crate::provider::guarded;
 use crate::run::{BYTES_PER_TOKEN, Compaction};
 use crate::trace::{end_chat, open_chat};
 use crate::{
-    Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Price, Provider,
-    ProviderError, Request, Run, Spending, Step, TextSink, Turn, Usage,
+    Budget, BudgetError, Cost, Exhausted, FailureKind, Price, Provider, ProviderError, Request,
+    Run, Spending, Step, TextSink, Turn, Usage,
 };
 
 /// The bytes around each part of a message.
@@ -51,14 +51,14 @@ impl Meter<'_> {
         let (received, lost) = (AtomicU64::new(0), AtomicU64::new(0));
         let count = |text: &str| {
             received.fetch_add(text.len() as u64, Ordering::Relaxed);
-            request.text_sink.iter().for_each(|sink| sink.send(text));
+            request.text_sink.iter().for_each(|sink| sink(text));
         };
         let count_lost = || {
             lost.fetch_add(1, Ordering::Relaxed);
         };
         let counted = Request {
-            text_sink: request.text_sink.map(|_| TextSink::new(&count)),
-            lost_reply_sink: Some(LostReplySink::new(&count_lost)),
+            text_sink: request.text_sink.map(|_| &count as TextSink<'_>),
+            lost_reply_sink: Some(&count_lost),
             ..request
         };
         let turn = request

@@ -152,7 +152,7 @@ async fn text_is_streamed_in_each_format() {
         let sink = |text: &str| pieces.lock().unwrap().push(text.to_owned());
         let (messages, session, token) = (prompt(), session(&[]), CancellationToken::new());
         let request = Request {
-            text_sink: Some(agent::TextSink::new(&sink)),
+            text_sink: Some(&sink),
             ..Request::new(&messages, session.tools(), &token)
         };
         let turn = remote(format, &options(format, &service, true))
