@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::join::join;
 use serde_json::{Value, json};
+use tools::join;
 use tools::policy::{Rule, Sensitivity, Verdict};
 use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
 

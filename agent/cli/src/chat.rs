@@ -8,7 +8,7 @@ mod page;
 
 use agent::consent::rules_from_grant;
 use agent::{Run, Selection, Session};
-use tools::{CancellationToken, Clause, Grant};
+use tools::{CancellationToken, Clause, Grant, join};
 
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
@@ -131,14 +131,9 @@ impl Chat {
                 notice::write(&page::tools(tools, wire, long, notice::width()));
                 let offered = self.runner.driver.offered_tools(&self.session);
                 if offered.offered().len() < tools.len() {
-                    let names: Vec<_> = offered
-                        .offered()
-                        .iter()
-                        .map(|entry| entry.name().as_str())
-                        .collect();
+                    let names = join(offered.offered().iter().map(|entry| entry.name()), ", ");
                     notice::note(&format!(
-                        "requests offer {}; the model finds the others",
-                        names.join(", ")
+                        "requests offer {names}; the model finds the others"
                     ));
                 }
             }

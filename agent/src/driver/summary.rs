@@ -12,8 +12,8 @@ use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
 use crate::inner_call;
-use crate::join::join;
 use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet};
+use tools::join;
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
