@@ -263,7 +263,10 @@ async fn a_turn_whose_text_was_sent_is_retried_and_its_text_withdrawn() {
 
 #[test]
 fn options_that_cannot_work_are_refused_with_what_to_give() {
-    let options = || ProviderOptions::new().with_key(key_file());
+    let options = || ProviderOptions {
+        key: Some(key_file()),
+        ..ProviderOptions::default()
+    };
     let refusal = |options: &ProviderOptions| Remote::openai(options).unwrap_err().to_string();
     let text = refusal(&options());
     assert!(
@@ -277,16 +280,34 @@ fn options_that_cannot_work_are_refused_with_what_to_give() {
         "ftp://host",
         "http://",
     ] {
-        let text = refusal(&options().with_model("m").with_base_url(url));
+        let text = refusal(&ProviderOptions {
+            model: Some("m".into()),
+            base_url: Some(url.into()),
+            ..options()
+        });
         assert!(
             text.contains("base URL") && !text.contains("word"),
             "{text}"
         );
     }
     let unset = KeySource::Environment("TOOLCRIB_NO_SUCH_KEY".to_owned());
-    assert!(refusal(&options().with_model("m").with_key(unset)).contains("TOOLCRIB_NO_SUCH_KEY"));
+    assert!(
+        refusal(&ProviderOptions {
+            model: Some("m".into()),
+            key: Some(unset),
+            ..options()
+        })
+        .contains("TOOLCRIB_NO_SUCH_KEY")
+    );
     let missing = KeySource::File("no/such/file".into());
-    assert!(refusal(&options().with_model("m").with_key(missing)).contains("no/such/file"));
+    assert!(
+        refusal(&ProviderOptions {
+            model: Some("m".into()),
+            key: Some(missing),
+            ..options()
+        })
+        .contains("no/such/file")
+    );
 }
 
 #[test]
