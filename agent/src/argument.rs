@@ -219,11 +219,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 
 fn has_type(value: &Value, name: &str) -> bool {
     match name {
-        "integer" => {
-            value.is_i64()
-                || value.is_u64()
-                || value.as_f64().is_some_and(|number| number.fract() == 0.0)
-        }
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),

@@ -8,7 +8,7 @@ use tools::tasks::{TaskFuture, TaskState};
 use tools::{CancellationToken, Task, ToolContext, ToolError, ToolResult};
 
 use crate::Budget;
-use tools::counted;
+use tools::{counted, visible_line};
 
 /// The characters of a task in a title.
 const TITLE_CHARS: usize = 80;
@@ -38,33 +38,18 @@ impl BackgroundAgent {
         budget: Budget,
     ) -> (Self, AgentEnd) {
         let (end, ended) = watch::channel(None);
-        let line: String = task
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(TITLE_CHARS)
-            .collect();
-        let dots = if line.len() < task.trim_end().len() {
-            "…"
-        } else {
-            ""
-        };
-        let title = format!("{name}: {line}{dots}");
         let end = AgentEnd {
             name: name.to_owned(),
             token: token.clone(),
             end,
         };
-        (
-            Self {
-                title,
-                token,
-                budget,
-                end: ended,
-            },
-            end,
-        )
+        let agent = Self {
+            title: format!("{name}: {}", visible_line(task, TITLE_CHARS)),
+            token,
+            budget,
+            end: ended,
+        };
+        (agent, end)
     }
 
     fn used(&self) -> String {

@@ -4,7 +4,7 @@ use agent::{Budget, BudgetLimits, Cost, ProviderInfo, RunOptions, SharedWindow};
 use host::CommandError;
 use tools::ToolContext;
 
-use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError};
+use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError, value};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::journal::no_records;
@@ -20,11 +20,10 @@ pub(crate) fn run_options(
     let program = settings.program();
     let mut limits = limits(&program.max_calls, &program.max_tokens, &program.max_cost);
     limits.steps = Some(program.max_steps.value.into());
-    limits.time = program.run_deadline.as_ref().map(|deadline| deadline.value);
-    let context_tokens = program.context_tokens.as_ref();
+    limits.time = value(&program.run_deadline);
     let mut options = RunOptions {
         limits,
-        context_tokens: context_tokens.map(|tokens| tokens.value.into()),
+        context_tokens: value(&program.context_tokens).map(u64::from),
         ..RunOptions::default()
     };
     let Some(model) = &provider.model else {
@@ -85,9 +84,9 @@ fn limits(
     cost: &Option<Setting<Cost>>,
 ) -> BudgetLimits {
     BudgetLimits {
-        calls: calls.as_ref().map(|calls| calls.value.into()),
-        tokens: tokens.as_ref().map(|tokens| tokens.value.into()),
-        cost: cost.as_ref().map(|cost| cost.value),
+        calls: value(calls).map(u64::from),
+        tokens: value(tokens).map(u64::from),
+        cost: value(cost),
         ..BudgetLimits::default()
     }
 }

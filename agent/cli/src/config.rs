@@ -118,6 +118,11 @@ impl ConfigOptions {
     }
 }
 
+/// Returns the value of a setting. Returns `None` if it is not set.
+pub(crate) fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
+    setting.as_ref().map(|setting| setting.value.clone())
+}
+
 fn working_directory() -> Result<PathBuf, SettingsError> {
     std::env::current_dir().map_err(|source| SettingsError::Read {
         path: PathBuf::from("."),

@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice;
-use crate::observer::{CallFailure, CallFailures, Observer};
+use crate::observer::{CallFailure, Observer};
 use crate::output;
 use crate::output::OutputFormat;
 use crate::policy;
@@ -144,16 +144,12 @@ impl PromptRunner {
             RunInput::Resume(run) => driver.resume(session, *run).await,
         };
         drop(animation);
-        let CallFailures {
-            first,
-            refusals,
-            protected,
-            output: failed,
-        } = observer.finish();
-        let mut written = failed.map_or(Ok(()), Err);
+        let failures = observer.finish();
+        let mut written = failures.output.map_or(Ok(()), Err);
         // A replayed call emits no event. A chat goes on after the replayed answer.
         let is_replayed = is_resumed && self.resume.is_some();
-        let failure = first
+        let failure = failures
+            .first
             .or_else(|| CallFailure::from_messages(session.messages()).filter(|_| is_replayed));
         let failure = failure.filter(|_| self.is_direct());
         let outcome = ended.as_ref().ok().map(|summary| &summary.outcome);
@@ -168,7 +164,7 @@ impl PromptRunner {
                 .and_then(|()| results.map_or(Ok(()), |results| output::untrusted(&results)));
         }
         let is_answered = is_resumed && matches!(outcome, Some(Outcome::Answer { .. }));
-        let hints = self.hints(session, &refusals, is_answered);
+        let hints = self.hints(session, &failures.refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
         if let Some(CallFailure { tool, .. }) = failure
@@ -207,7 +203,7 @@ impl PromptRunner {
             ended,
             failure: failure.map(|failure| failure.error),
             hints,
-            protected,
+            protected: failures.protected,
             output: written,
         }
     }

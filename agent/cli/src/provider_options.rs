@@ -5,7 +5,9 @@ use std::fmt;
 use agent::{GenerationOptions, KeySource, ProviderOptions, ProviderSubmission, Proxy};
 use tools::protocol::wire::Strictness;
 
-use crate::config::{ENVIRONMENT, ProgramKeys, ProgramSettings as _, Setting, Settings, Values};
+use crate::config::{
+    ENVIRONMENT, ProgramKeys, ProgramSettings as _, Setting, Settings, Values, value,
+};
 use crate::program;
 use crate::provider_choice::ProviderChoice;
 
@@ -127,10 +129,6 @@ fn keyed_service(values: &Values) -> Option<(String, String)> {
         Some(KeySource::Environment(variable)) => Some((variable, service.base_url)),
         Some(_) => None,
     }
-}
-
-fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
-    setting.as_ref().map(|setting| setting.value.clone())
 }
 
 /// Returns the settings of answers that only the chosen provider has, added to the general ones.

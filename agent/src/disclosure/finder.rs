@@ -158,16 +158,15 @@ impl FoundTool {
 
     /// Returns the reasons of the match. It has nothing that another party wrote, because it can be a part of a prompt.
     fn line(&self, cx: &ToolContext) -> String {
-        let access = if self.is_granted {
-            ""
-        } else {
-            "; the grant does not cover it, so each call asks a person"
-        };
-        format!(
-            "{} matches: {}{access}\n",
+        let mut line = format!(
+            "{} matches: {}",
             cx.spelling(self.entry.name()),
             self.reasons()
-        )
+        );
+        if !self.is_granted {
+            line += "; the grant does not cover it, so each call asks a person";
+        }
+        line + "\n"
     }
 
     /// Returns the description as one line. Text from outside has no invisible characters in it.

@@ -257,18 +257,17 @@ impl Driver {
 /// Returns the text in place of messages that are left out, with the last prompt among them, which is the present task.
 fn dropped_text(messages: &[Message]) -> String {
     let title = "[The older part of this conversation was left out to save context.]";
-    let prompt = messages
-        .iter()
-        .rev()
-        .find(|message| message.role == Role::User)
-        .map(Message::to_text);
-    match prompt {
-        Some(prompt) => format!(
-            "{title}\n[The user's last message in it]\n{}",
-            head(&prompt, MAX_PROMPT_BYTES)
-        ),
-        None => title.to_owned(),
-    }
+    title.to_owned() + &quote_last_prompt(messages, MAX_PROMPT_BYTES)
+}
+
+/// Returns a line and the beginning of the user's last message, if there is one.
+pub(super) fn quote_last_prompt(messages: &[Message], most: usize) -> String {
+    let mut messages = messages.iter().rev();
+    let prompt = messages.find(|message| message.role == Role::User);
+    let prompt = prompt.map(Message::to_text);
+    let quoted =
+        prompt.map(|prompt| format!("\n[The user's last message in it]\n{}", head(&prompt, most)));
+    quoted.unwrap_or_default()
 }
 
 /// Returns the position of the first message that stays as it is: at least the last turn with its results, and else as many turns as fit
