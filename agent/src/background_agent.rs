@@ -8,7 +8,7 @@ use tools::tasks::{TaskFuture, TaskState};
 use tools::{CancellationToken, Task, ToolContext, ToolError, ToolResult};
 
 use crate::Budget;
-use tools::{counted, visible_line};
+use tools::counted;
 
 /// The characters of a task in a title.
 const TITLE_CHARS: usize = 80;
@@ -43,8 +43,16 @@ impl BackgroundAgent {
             token: token.clone(),
             end,
         };
+        let line: String = task
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(TITLE_CHARS)
+            .collect();
+        let has_more = line.len() < task.trim_end().len();
         let agent = Self {
-            title: format!("{name}: {}", visible_line(task, TITLE_CHARS)),
+            title: format!("{name}: {line}{}", if has_more { "…" } else { "" }),
             token,
             budget,
             end: ended,

@@ -187,10 +187,8 @@ impl Chat {
 
     /// Adds the clauses to every layer of the grant and consents to writes that they cover.
     fn grant(&mut self, clauses: &[Clause]) {
-        let clauses: Vec<_> = clauses
-            .iter()
-            .map(|clause| clause.clone().with_origin("/grant"))
-            .collect();
+        let clauses = clauses.iter().cloned();
+        let clauses: Vec<_> = clauses.map(|clause| clause.with_origin("/grant")).collect();
         if !clauses.is_empty() {
             let grant = self.opened.session.context().grant();
             let wider = grant
