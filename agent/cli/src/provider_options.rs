@@ -131,8 +131,6 @@ fn keyed_service(values: &Values) -> Option<(String, String)> {
     }
 }
 
-/// Returns the settings of answers that only the chosen provider has, added to the general ones.
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -172,7 +172,7 @@ fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
     let line = |finding: &Finding| {
         let name = finding.tool.as_deref().or(finding.provider.as_deref());
         let name = name.map(|name| format!("{}: ", styled(STRONG, visible(name))));
-        let (check, name) = (styled(BAD, &finding.check), name.unwrap_or_default());
+        let (check, name) = (styled(BAD, finding.check), name.unwrap_or_default());
         format!("{check}: {name}{}", visible(&finding.message))
     };
     findings.iter().map(line).collect()
