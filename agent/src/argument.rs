@@ -8,8 +8,8 @@ use tools::protocol::canonical_json;
 use tools::protocol::json::InvalidJson;
 use tools::schema::AcceptedValues;
 
-use crate::join::join;
 use crate::parameter::is_required;
+use tools::join;
 
 /// The most subschemas visited to find the schema of one argument, because references can be circular.
 const MAX_VISITS: usize = 256;
@@ -163,18 +163,12 @@ fn describe_expected(
     accepted: Option<&[AcceptedValues<'_>]>,
     name: &str,
 ) -> String {
-    let example = accepted
-        .into_iter()
-        .flatten()
-        .filter_map(type_name)
-        .find_map(example_of);
-    let example = example
-        .map(|example| format!(", such as {name}={example}"))
-        .unwrap_or_default();
-    format!(
-        "{}{example}",
-        tools::schema::describe_schema(root, property)
-    )
+    let mut text = tools::schema::describe_schema(root, property);
+    let mut types = accepted.into_iter().flatten().filter_map(type_name);
+    if let Some(example) = types.find_map(example_of) {
+        text += &format!(", such as {name}={example}");
+    }
+    text
 }
 
 fn type_name<'a>(accepted: &AcceptedValues<'a>) -> Option<&'a str> {
@@ -191,13 +185,9 @@ fn property<'a>(
     name: &str,
     visits: &mut usize,
 ) -> Option<&'a Value> {
-    if !visit(visits) {
-        return None;
-    }
-    if let Some(property) = schema
-        .get("properties")
-        .and_then(|properties| properties.get(name))
-    {
+    *visits = visits.checked_sub(1)?;
+    let properties = schema.get("properties");
+    if let Some(property) = properties.and_then(|properties| properties.get(name)) {
         return Some(property);
     }
     let parts = schema
@@ -212,11 +202,6 @@ fn property<'a>(
     elsewhere
         .find_map(|schema| property(root, schema, name, visits))
         .or(additional)
-}
-
-fn visit(visits: &mut usize) -> bool {
-    *visits = visits.saturating_sub(1);
-    *visits > 0
 }
 
 /// Returns the target of a local `$ref`. Returns `None` if there is none.
@@ -234,11 +219,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 
 fn has_type(value: &Value, name: &str) -> bool {
     match name {
-        "integer" => {
-            value.is_i64()
-                || value.is_u64()
-                || value.as_f64().is_some_and(|number| number.fract() == 0.0)
-        }
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),

@@ -38,6 +38,11 @@ impl BackgroundAgent {
         budget: Budget,
     ) -> (Self, AgentEnd) {
         let (end, ended) = watch::channel(None);
+        let end = AgentEnd {
+            name: name.to_owned(),
+            token: token.clone(),
+            end,
+        };
         let line: String = task
             .lines()
             .next()
@@ -45,26 +50,14 @@ impl BackgroundAgent {
             .chars()
             .take(TITLE_CHARS)
             .collect();
-        let dots = if line.len() < task.trim_end().len() {
-            "…"
-        } else {
-            ""
+        let has_more = line.len() < task.trim_end().len();
+        let agent = Self {
+            title: format!("{name}: {line}{}", if has_more { "…" } else { "" }),
+            token,
+            budget,
+            end: ended,
         };
-        let title = format!("{name}: {line}{dots}");
-        let end = AgentEnd {
-            name: name.to_owned(),
-            token: token.clone(),
-            end,
-        };
-        (
-            Self {
-                title,
-                token,
-                budget,
-                end: ended,
-            },
-            end,
-        )
+        (agent, end)
     }
 
     fn used(&self) -> String {

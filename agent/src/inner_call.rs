@@ -30,19 +30,15 @@ pub(crate) fn direct_inner(call: &ToolCall) -> Option<ToolCall> {
 /// stay.
 pub(crate) fn readable(call: ToolCall) -> ToolCall {
     let read = || {
-        let outer = Some(call.arguments.node()).filter(|_| call.name == CALLER)?;
-        let (name, arguments) = (outer.get(NAME)?.as_str()?, outer.get(ARGUMENTS)?);
-        let is_known = outer
-            .members()
-            .all(|(key, _)| matches!(key, NAME | ARGUMENTS));
-        let arguments = match arguments.kind() {
+        let inner = InnerCall::read_any(&call.name, Some(call.arguments.node()))?;
+        let arguments = match inner.arguments?.kind() {
             Kind::Null => Json::default(),
             Kind::String(text) => Json::parse(text)
                 .ok()
                 .filter(|arguments| arguments.node().is_object())?,
             _ => return None,
         };
-        is_known.then(|| ToolCall::new(call.id.as_str(), name, arguments))
+        Some(ToolCall::new(call.id.as_str(), inner.name, arguments))
     };
     match read() {
         Some(inner) => with_inner(call, &inner),
@@ -68,13 +64,18 @@ fn innermost(call: &ToolCall) -> Option<InnerCall<'_>> {
 impl<'a> InnerCall<'a> {
     /// Reads the inner call of a call with this name and these arguments.
     fn read(name: &str, arguments: Option<Node<'a>>) -> Option<Self> {
+        let inner = Self::read_any(name, arguments)?;
+        Some(inner).filter(|inner| inner.arguments.is_none_or(Node::is_object))
+    }
+
+    /// Reads the inner call, whatever its arguments are.
+    fn read_any(name: &str, arguments: Option<Node<'a>>) -> Option<Self> {
         let outer = arguments.filter(|_| name == CALLER)?;
         let (name, arguments) = (outer.get(NAME)?.as_str()?, outer.get(ARGUMENTS));
         // Other members are left to the validation of the outer call.
-        let is_known = outer
-            .members()
-            .all(|(key, _)| matches!(key, NAME | ARGUMENTS));
-        (is_known && arguments.is_none_or(Node::is_object)).then_some(Self { name, arguments })
+        let mut members = outer.members();
+        let is_known = members.all(|(key, _)| matches!(key, NAME | ARGUMENTS));
+        is_known.then_some(Self { name, arguments })
     }
 
     /// Returns the call, with the id of the outer one.

@@ -1,6 +1,6 @@
 //! Answers of a model that are JSON of a schema.
 
-use crate::join::join;
+use tools::join;
 use tools::schema::ValueSchema;
 use tools::{Json, Violation};
 

@@ -12,7 +12,6 @@ mod extract;
 mod fingerprint;
 mod found;
 mod inner_call;
-mod join;
 mod json_answer;
 mod models;
 mod parameter;

@@ -10,7 +10,7 @@ use tools::JsonSchema;
 use tools::protocol::{Message, Part};
 
 use crate::inner_call;
-use crate::join::join;
+use tools::join;
 
 /// The name of the tool that writes the plan.
 const PLAN_WRITER: &str = "todo.write";

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::join::join;
 use serde_json::{Value, json};
+use tools::join;
 use tools::policy::{Rule, Sensitivity, Verdict};
 use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
 
@@ -75,18 +75,13 @@ impl Refusal {
                 .filter_map(|target| target.as_str()?.parse().ok())
                 .collect()
         };
-        let settings = list("sensitive")
-            .filter(|entry| {
-                entry
-                    .get("sensitivity")
-                    .is_some_and(|kind| *kind == json!(Sensitivity::Settings))
-            })
-            .chain(error.get("concern").filter(|entry| {
-                entry
-                    .get("can_be_named")
-                    .is_some_and(|can| *can == json!(false))
-            }));
+        let settings = json!(Sensitivity::Settings);
+        let settings = list("sensitive").filter(|entry| entry["sensitivity"] == settings);
+        let unnamed = error
+            .get("concern")
+            .filter(|entry| entry["can_be_named"] == false);
         let settings = settings
+            .chain(unnamed)
             .filter_map(|entry| entry.get("target")?.as_str()?.parse().ok())
             .collect();
         let (cause, targets) = match code {
@@ -250,11 +245,8 @@ impl fmt::Display for Remedy<'_> {
             ),
             Self::ChangeRule(rule) => {
                 let (origins, verdict) = (rule.origins(), rule.verdict());
-                let at = if origins.is_empty() {
-                    String::new()
-                } else {
-                    format!(" at {origins}")
-                };
+                let at = (!origins.is_empty()).then(|| format!(" at {origins}"));
+                let at = at.unwrap_or_default();
                 let words = match verdict {
                     Verdict::Deny => "denies it; to allow it, change the rule",
                     _ => "asks about it even if granted; change the rule, or approve the call",

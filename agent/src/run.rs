@@ -223,19 +223,12 @@ impl Run {
     }
 
     fn summary(&self, outcome: Outcome) -> Summary {
-        let Self {
-            steps,
-            calls,
-            failed_calls,
-            usage,
-            ..
-        } = *self;
         Summary {
             outcome,
-            steps,
-            calls,
-            failed_calls,
-            usage,
+            steps: self.steps,
+            calls: self.calls,
+            failed_calls: self.failed_calls,
+            usage: self.usage,
             spent: self.spent(),
         }
     }
@@ -259,41 +252,31 @@ impl Run {
         if self.state != RunPhase::Asking {
             return Err(RunError::UnexpectedTurn);
         }
-        let Turn {
-            mut message,
-            stop,
-            usage,
-            faults,
-            model: _,
-            response_id: _,
-        } = turn;
+        let (mut message, stop) = (turn.message, turn.stop);
         message.role = Role::Assistant;
         // Results come from tools, never from the model.
         message
             .parts
             .retain(|part| !matches!(part, Part::ToolResult { .. }));
         self.messages.rename_calls(&mut message);
-        if let Some(usage) = usage {
-            *self.usage.get_or_insert_default() += usage;
-        }
+        self.record_usage(turn.usage);
         self.steps = self.steps.saturating_add(1);
-        let slot = |(position, call): (usize, &ToolCall)| {
-            let cut_off = || (stop == StopReason::Length).then(|| CUT_OFF.to_owned());
-            let refused = faults.get(&position).cloned().or_else(cut_off);
-            let index = u32::try_from(position).unwrap_or(u32::MAX);
+        let cut_off = (stop == StopReason::Length).then(|| CUT_OFF.to_owned());
+        let slot = |(index, call): (u32, &ToolCall)| {
+            let fault = turn.faults.get(&(index as usize)).or(cut_off.as_ref());
+            let pending = PendingCall {
+                call: call.clone(),
+                index,
+                refused: fault.cloned(),
+            };
             CallSlot {
-                pending: PendingCall {
-                    call: call.clone(),
-                    index,
-                    refused,
-                },
+                pending,
                 result: None,
             }
         };
-        let slots: Vec<_> = message.calls().enumerate().map(slot).collect();
-        self.calls = self
-            .calls
-            .saturating_add(u32::try_from(slots.len()).unwrap_or(u32::MAX));
+        let slots: Vec<_> = (0..).zip(message.calls()).map(slot).collect();
+        let calls = u32::try_from(slots.len()).unwrap_or(u32::MAX);
+        self.calls = self.calls.saturating_add(calls);
         self.messages.push(message);
         self.state = match stop {
             _ if !slots.is_empty() => RunPhase::Calling {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use tools::Entry;
 use tools::policy::ToolGlob;
+use tools::{Entry, join};
 
 /// Rules that choose the tools of a session from a catalog. Without rules, every tool is selected.
 ///
@@ -147,22 +147,23 @@ impl fmt::Display for Selection {
         if self.is_none {
             return f.pad("nothing");
         }
-        let globs: Vec<String> = (self.include.iter().map(|glob| glob.as_str().to_owned()))
-            .chain(
-                self.exclude
-                    .iter()
-                    .map(|glob| format!("!{}", glob.as_str())),
-            )
-            .collect();
-        let mut rules = Vec::new();
-        rules.extend((!globs.is_empty()).then(|| globs.join(" ")));
-        rules.extend(self.read_only.then(|| "read-only".to_owned()));
-        let tags: Vec<_> = self.tags.iter().map(String::as_str).collect();
-        rules.extend((!tags.is_empty()).then(|| format!("tagged {}", tags.join(" or "))));
-        f.pad(&if rules.is_empty() {
-            "everything".to_owned()
+        let include = self.include.iter().map(|glob| glob.as_str().to_owned());
+        let exclude = self
+            .exclude
+            .iter()
+            .map(|glob| format!("!{}", glob.as_str()));
+        let globs = join(include.chain(exclude), " ");
+        let tags = join(&self.tags, " or ");
+        let rules = [
+            (!globs.is_empty()).then_some(globs),
+            self.read_only.then(|| "read-only".to_owned()),
+            (!tags.is_empty()).then(|| format!("tagged {tags}")),
+        ];
+        let rules = join(rules.into_iter().flatten(), ", ");
+        f.pad(if rules.is_empty() {
+            "everything"
         } else {
-            rules.join(", ")
+            &rules
         })
     }
 }

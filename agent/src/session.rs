@@ -53,27 +53,22 @@ impl Session {
         cx: impl Into<ToolContext>,
     ) -> Self {
         let cx = cx.into();
-        let services = if cx.depth() == 0 {
-            cx.services().clone()
-        } else {
+        let is_sub_agent = cx.depth() > 0;
+        let mut services = if is_sub_agent {
             cx.services().for_sub_agent()
+        } else {
+            cx.services().clone()
         };
+        if is_sub_agent || services.get::<Plan>().is_none() {
+            services.insert(Plan::new());
+        }
+        if services.get::<Exposure>().is_none() {
+            services.insert(Exposure::new());
+        }
+        if services.get::<KnownTexts>().is_none() {
+            services.insert(KnownTexts::new());
+        }
         let cx = cx.with_services(services);
-        let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() {
-            cx
-        } else {
-            cx.with_service(Plan::new())
-        };
-        let cx = if cx.service::<Exposure>().is_some() {
-            cx
-        } else {
-            cx.with_service(Exposure::new())
-        };
-        let cx = if cx.service::<KnownTexts>().is_some() {
-            cx
-        } else {
-            cx.with_service(KnownTexts::new())
-        };
         let mut disclosure = SessionDisclosure::default();
         let tools = tool_set(entries, &selection, cx.services(), &mut disclosure);
         Self {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::join::join;
 use serde::{Serialize, Serializer};
+use tools::join;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision};
@@ -107,14 +107,9 @@ impl SkipReason {
         if !reasons.is_empty() {
             return Some(Self::Absent { reasons });
         }
-        let services = || {
-            unmet
-                .iter()
-                .map(|need| need.type_name().to_owned())
-                .collect()
-        };
+        let services = unmet.iter().map(|need| need.type_name().to_owned());
         (!unmet.is_empty()).then(|| Self::Unmet {
-            services: services(),
+            services: services.collect(),
         })
     }
 }

@@ -4,7 +4,7 @@ use tools::Tool;
 use tools::protocol::is_invisible;
 
 use crate::ToolSet;
-use crate::join::join;
+use tools::join;
 
 /// A system prompt made of named sections, in order.
 ///

@@ -179,10 +179,7 @@ impl ToolSet {
     /// Returns the tools that requests offer, sorted by name: all of them, unless the session's [disclosure](crate::Disclosure) makes its
     /// model search for the others.
     pub fn offered(&self) -> &[Arc<Entry>] {
-        self.0
-            .offer
-            .as_ref()
-            .map_or(&self.0.entries, |offer| &offer.entries)
+        self.0.offered()
     }
 
     /// Returns the tools that find and call those which requests do not offer. Empty if they offer all.
@@ -358,28 +355,18 @@ impl Resolve for SelectedTools {
         if let Some(entry) = self.find(name) {
             return Ok(entry.clone());
         }
-        match self
-            .skipped
-            .iter()
-            .find(|skipped| skipped.name.as_str() == name)
-        {
-            Some(SkippedTool { name, reason }) => Err(ToolError::new(
-                name.as_str(),
-                ToolErrorKind::unavailable(reason),
-            )),
-            None => {
-                let error = ToolError::not_found(
-                    name,
-                    self.entries.iter().flat_map(|entry| names_of(entry)),
-                );
-                let is_alone =
-                    matches!(error.kind(), ToolErrorKind::NotFound { near } if near.is_empty());
-                Err(if is_alone {
-                    self.unlike_any(name).unwrap_or(error)
-                } else {
-                    error
-                })
+        let mut skipped = self.skipped.iter();
+        if let Some(skipped) = skipped.find(|skipped| skipped.name.as_str() == name) {
+            let kind = ToolErrorKind::unavailable(&skipped.reason);
+            return Err(ToolError::new(name, kind));
+        }
+        let names = self.entries.iter().flat_map(|entry| names_of(entry));
+        let error = ToolError::not_found(name, names);
+        match error.kind() {
+            ToolErrorKind::NotFound { near } if near.is_empty() => {
+                Err(self.unlike_any(name).unwrap_or(error))
             }
+            _ => Err(error),
         }
     }
 }
@@ -388,20 +375,24 @@ impl Resolve for SelectedTools {
 const MOST_LISTED: usize = 64;
 
 impl SelectedTools {
+    fn offered(&self) -> &[Arc<Entry>] {
+        self.offer
+            .as_ref()
+            .map_or(&self.entries, |offer| &offer.entries)
+    }
+
     /// Returns the error for a name that is similar to none, with the names of the tools that requests offer, among them that of a search.
     /// Returns `None` if these are too many.
     fn unlike_any(&self, name: &str) -> Option<ToolError> {
-        let offered = self
-            .offer
-            .as_ref()
-            .map_or(&self.entries, |offer| &offer.entries);
-        let near = offered
-            .iter()
-            .take(MOST_LISTED + 1)
-            .map(|entry| entry.name().to_string())
-            .collect::<Vec<_>>();
-        let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
-        (near.len() <= MOST_LISTED).then(|| ToolError::new(name, ToolErrorKind::NotFound { near }))
+        let offered = self.offered();
+        (offered.len() <= MOST_LISTED).then(|| {
+            let near = offered
+                .iter()
+                .map(|entry| entry.name().to_string())
+                .collect();
+            let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
+            ToolError::new(name, ToolErrorKind::NotFound { near })
+        })
     }
 
     /// Returns the tool of this name or former name.

@@ -11,7 +11,7 @@ use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{
     Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool,
 };
-use tools::{Entry, ToolCall, ToolName};
+use tools::{Entry, ToolCall, ToolName, join};
 
 use crate::fingerprint::fingerprint;
 use crate::inner_call;
@@ -74,13 +74,8 @@ impl WireToolSet {
         mut skipped: Vec<SkippedTool>,
         options: WireOptions,
     ) -> Self {
-        let WireOptions {
-            format,
-            strictness,
-            examples,
-            is_limited,
-        } = options;
-        let render: Render = if examples {
+        let format = options.format;
+        let render: Render = if options.examples {
             Entry::wire_with_examples
         } else {
             Entry::wire
@@ -88,7 +83,7 @@ impl WireToolSet {
         let mut limits = format.strict_limits();
         let mut tools = Vec::with_capacity(entries.len());
         collect(entries, &mut tools, &mut skipped, |entry| {
-            wire(entry, format, strictness, render, &mut limits)
+            wire(entry, format, options.strictness, render, &mut limits)
         });
         let mut found = Vec::with_capacity(hidden.len());
         // One without a form on the wire can be called by `tools.call` alone.
@@ -107,7 +102,7 @@ impl WireToolSet {
                 Err(collision) => skip(collision, [&mut tools, &mut hidden], &mut skipped),
             }
         };
-        if let Some(most) = format.most_tools().filter(|_| is_limited) {
+        if let Some(most) = format.most_tools().filter(|_| options.is_limited) {
             let reason = SkipReason::RequestLimit { format, most };
             // The tools that find and call the others are sent in any case.
             let is_sent =
@@ -213,11 +208,7 @@ impl WireToolSet {
     fn read_outer(&self, call: ToolCall) -> ToolCall {
         let own = self.names.tool(&call.name).map(|own| own.to_string());
         let is_known = own.as_deref().is_some_and(|own| self.get(own).is_some());
-        let near = if is_known {
-            None
-        } else {
-            self.near(&call.name)
-        };
+        let near = (!is_known).then(|| self.near(&call.name)).flatten();
         let name = match near.or(own) {
             Some(own) => own,
             None if ToolName::new(&call.name).is_ok() => WireNames::absent(&call.name),
@@ -227,11 +218,7 @@ impl WireToolSet {
             Some(wire) => wire.arguments.decode(&call.arguments),
             None => call.arguments,
         };
-        ToolCall {
-            id: call.id,
-            name,
-            arguments,
-        }
+        ToolCall::new(call.id, name, arguments)
     }
 
     /// Returns the only tool whose name differs from this one by punctuation, case or the prefix of a namespace alone.
@@ -260,11 +247,7 @@ impl WireToolSet {
             Some(wire) => wire.arguments.encode(&call.arguments),
             None => call.arguments.clone(),
         };
-        ToolCall {
-            id: call.id.clone(),
-            name: self.name(&call.name).into_owned(),
-            arguments,
-        }
+        ToolCall::new(&*call.id, self.name(&call.name), arguments)
     }
 
     /// Changes the call for which a call of `tools.call` stands. Returns `None` for any other call.
@@ -377,20 +360,8 @@ fn skip(
 }
 
 fn join_definitions(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
-    let bytes: usize = tools
-        .iter()
-        .map(|(_, wire)| wire.definition.len() + 1)
-        .sum();
-    let mut text = String::with_capacity(bytes + 2);
-    text.push('[');
-    for (position, (_, wire)) in tools.iter().enumerate() {
-        if position > 0 {
-            text.push(',');
-        }
-        text.push_str(&wire.definition);
-    }
-    text.push(']');
-    text
+    let definitions = tools.iter().map(|(_, wire)| &wire.definition);
+    format!("[{}]", join(definitions, ","))
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub mod handler;
 pub mod image;
 mod input;
 mod isolate;
+mod join;
 pub mod journal;
 pub mod layer;
 mod link;
@@ -86,6 +87,7 @@ pub use global::{
 };
 pub use handler::{Handler, HandlerFuture, Targets};
 pub use input::Input;
+pub use join::join;
 pub use journal::Journal;
 pub use output_store::{OutputStore, WholeOutput};
 pub use outside_text::OutsideText;

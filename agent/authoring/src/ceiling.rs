@@ -7,7 +7,7 @@ use anstyle::Style;
 use host::style::{ALERT, STRONG, styled};
 use host::{Argument, Command, CommandContext, CommandError, Exit};
 use serde_json::json;
-use tools::{Clause, Entry, Source, ToolName};
+use tools::{Clause, Entry, ToolName, join};
 
 use crate::error::AuthoringError;
 use host::table::Table;
@@ -42,10 +42,9 @@ fn print_ceiling(is_json: bool, cx: &dyn CommandContext) -> Result<Exit, Command
         })?;
     } else {
         let width = cx.width();
-        let pages = crates
-            .iter()
-            .map(|((name, version), reach)| reach.page(name, version, width));
-        cx.write_page(&pages.collect::<Vec<_>>().join("\n"))?;
+        let pages = crates.iter();
+        let pages = pages.map(|((name, version), reach)| reach.page(name, version, width));
+        cx.write_page(&join(pages, "\n"))?;
     }
     if let Some(unusable) = AuthoringError::of_unusable() {
         cx.warn(&unusable.to_string());
@@ -66,18 +65,14 @@ impl Reach {
     fn page(&self, name: &str, version: &str, width: usize) -> String {
         let mut table = Table::new([ALERT, Style::new()], 2);
         for (clause, tools) in &self.touched {
-            let mark = if clause.runs_programs() {
-                " (also programs that run others)"
-            } else {
-                ""
-            };
-            table.push([
-                visible(clause.as_str()).into_owned(),
-                format!("{}{mark}", listed(tools)),
-            ]);
+            let mark = clause
+                .runs_programs()
+                .then_some(" (also programs that run others)");
+            let names = join(tools, ", ") + mark.unwrap_or_default();
+            table.push([visible(clause.as_str()).into_owned(), names]);
         }
         if !self.pure.is_empty() {
-            table.push(["nothing".to_owned(), listed(&self.pure)]);
+            table.push(["nothing".to_owned(), join(&self.pure, ", ")]);
         }
         format!(
             "{} {}\n{}",
@@ -91,31 +86,17 @@ impl Reach {
 fn by_crate(entries: &[Arc<Entry>]) -> BTreeMap<(&str, &str), Reach> {
     let mut crates: BTreeMap<_, Reach> = BTreeMap::new();
     for entry in entries {
-        let Source {
-            crate_name,
-            version,
-            ..
-        } = entry.source();
-        let reach = crates.entry((&**crate_name, &**version)).or_default();
+        let source = entry.source();
+        let reach = crates.entry((&*source.crate_name, &*source.version));
+        let reach = reach.or_default();
         let ceiling = entry.tool().effects.ceiling(entry.name());
         if ceiling.is_empty() {
             reach.pure.push(entry.name().clone());
         }
         for clause in ceiling {
-            reach
-                .touched
-                .entry(clause)
-                .or_default()
-                .push(entry.name().clone());
+            let tools = reach.touched.entry(clause).or_default();
+            tools.push(entry.name().clone());
         }
     }
     crates
-}
-
-fn listed(tools: &[ToolName]) -> String {
-    tools
-        .iter()
-        .map(ToolName::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
 }

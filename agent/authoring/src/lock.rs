@@ -123,30 +123,24 @@ impl LockCall<'_> {
         let file = self.file.display().to_string();
         let start = format!("{}: {}", visible(&file), counted(count as u64, "tool"));
         if differences.is_empty() {
-            return format!(
-                "{start}, {}",
-                styled(
-                    GOOD,
-                    if self.is_check {
-                        "unchanged"
-                    } else {
-                        "written"
-                    }
-                )
-            );
+            let state = if self.is_check {
+                "unchanged"
+            } else {
+                "written"
+            };
+            return format!("{start}, {}", styled(GOOD, state));
         }
         let breaking = differences
             .iter()
             .filter(|it| it.breaking.is_some())
             .count();
-        let advice = if self.is_check {
-            let command = lock_file::command(&self.file);
-            format!("; run {} to accept the changes", visible(&command))
-        } else {
-            String::new()
-        };
         let others = differences.len() - breaking;
-        format!("{start}, changes: {breaking} breaking, {others} to look at{advice}")
+        let mut text = format!("{start}, changes: {breaking} breaking, {others} to look at");
+        if self.is_check {
+            let command = lock_file::command(&self.file);
+            text += &format!("; run {} to accept the changes", visible(&command));
+        }
+        text
     }
 }
 

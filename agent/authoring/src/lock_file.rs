@@ -7,6 +7,7 @@ use std::{fs, io};
 use host::{own_path, program, shell};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tools::protocol::canonical_json;
 use tools::{Digest, Tool, ToolName};
 
 /// The usual lock file.
@@ -37,11 +38,11 @@ pub(crate) enum LockError {
 
 /// Returns the command that writes the file.
 pub(crate) fn command(path: &Path) -> String {
-    let file = match path == Path::new(USUAL) {
-        true => String::new(),
-        false => format!(" --file {}", shell::quoted(&path.to_string_lossy())),
-    };
-    format!("{} lock{file}", program::name())
+    let mut command = format!("{} lock", program::name());
+    if path != Path::new(USUAL) {
+        command += &format!(" --file {}", shell::quoted(&path.to_string_lossy()));
+    }
+    command
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,37 +76,25 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Tool>, LockError> {
         source,
     };
     let document: Value = serde_json::from_str(&text).map_err(syntax)?;
-    if let Some(version) = document["version"]
-        .as_u64()
-        .filter(|version| *version != VERSION)
+    if let Some(version) = document["version"].as_u64()
+        && version != VERSION
     {
-        return Err(LockError::Version {
-            path: path.to_owned(),
-            version,
-        });
+        let path = path.to_owned();
+        return Err(LockError::Version { path, version });
     }
     let file: LockFile = serde_json::from_value(document).map_err(syntax)?;
-    let tools = file.tools.into_iter().map(
-        |(
-            name,
-            Locked {
-                digest,
-                mut definition,
-            },
-        )| {
-            definition.insert("name".to_owned(), name.as_str().into());
-            let tool: Tool = serde_json::from_value(definition.into()).map_err(syntax)?;
-            if tool.digest() == digest {
-                Ok(tool)
-            } else {
-                Err(LockError::Digest {
-                    path: path.to_owned(),
-                    tool: name,
-                })
-            }
-        },
-    );
-    tools.collect()
+    let mut tools = Vec::new();
+    for (name, mut locked) in file.tools {
+        let definition = &mut locked.definition;
+        definition.insert("name".to_owned(), name.as_str().into());
+        let tool: Tool = serde_json::from_value(locked.definition.into()).map_err(syntax)?;
+        if tool.digest() != locked.digest {
+            let path = path.to_owned();
+            return Err(LockError::Digest { path, tool: name });
+        }
+        tools.push(tool);
+    }
+    Ok(tools)
 }
 
 /// Writes the definitions.
@@ -115,17 +104,12 @@ pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
         source,
     };
     let locked = |tool: &Tool| -> Result<(ToolName, Locked), serde_json::Error> {
-        let definition: BTreeMap<String, Value> =
-            serde_json::from_value(serde_json::to_value(tool)?)?;
-        let members = definition.into_iter().filter(|(key, _)| key != "name");
-        let definition = members.map(|(key, value)| (key, sorted(value))).collect();
-        Ok((
-            tool.name.clone(),
-            Locked {
-                digest: tool.digest(),
-                definition,
-            },
-        ))
+        // The text of canonical JSON has sorted keys, which the map keeps.
+        let text = canonical_json(&serde_json::to_value(tool)?);
+        let mut definition: Map<String, Value> = serde_json::from_str(&text)?;
+        definition.retain(|key, _| key != "name");
+        let digest = tool.digest();
+        Ok((tool.name.clone(), Locked { digest, definition }))
     };
     let tools = tools
         .iter()
@@ -138,19 +122,4 @@ pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
     };
     let text = serde_json::to_string_pretty(&file).map_err(|error| refused(error.into()))?;
     own_path::write(path, text + "\n").map_err(refused)
-}
-
-/// Sorts the keys of all objects, whatever order the build keeps.
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let members: BTreeMap<_, _> = members
-                .into_iter()
-                .map(|(key, value)| (key, sorted(value)))
-                .collect();
-            Value::Object(members.into_iter().collect())
-        }
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        other => other,
-    }
 }

@@ -111,8 +111,9 @@ fn check_name(name: &str) -> Result<(), String> {
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_name =
         name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_allowed);
-    match is_name && !name.ends_with('-') && !["toolcrib", "test", "tools"].contains(&name) {
-        true => Ok(()),
-        false => Err("use lower-case letters, digits and `-`, beginning with a letter".to_owned()),
+    if is_name && !name.ends_with('-') && !["toolcrib", "test", "tools"].contains(&name) {
+        Ok(())
+    } else {
+        Err("use lower-case letters, digits and `-`, beginning with a letter".to_owned())
     }
 }

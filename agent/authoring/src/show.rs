@@ -14,9 +14,10 @@ use host::{
     fit, program, shell,
 };
 use serde_json::Value;
+use tools::protocol::Rate;
 use tools::protocol::canonical_json;
 use tools::visible::{harmless, visible};
-use tools::{Entry, Limits, Services, Tool};
+use tools::{Entry, Limits, Services, Tool, join};
 
 pub(crate) const SHOW: Command = Command {
     about: "Show one tool: parameters, effects, permissions, services, limits and source",
@@ -47,14 +48,12 @@ async fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Co
 
 fn page(entry: &Entry, services: &Services, width: usize) -> String {
     let tool = entry.tool();
-    let title = tool
-        .title
-        .as_deref()
-        .map(|title| format!("  {}", visible(title)))
-        .unwrap_or_default();
+    let title = tool.title.as_deref();
+    let title = title.map(|title| format!("  {}", visible(title)));
     let mut page = format!(
-        "{}{title}\n{}\n",
+        "{}{}\n{}\n",
         styled(STRONG, &tool.name),
+        title.unwrap_or_default(),
         fit::paragraphs(&harmless(tool.description.trim()), width)
     );
     page += &heading("Parameters");
@@ -90,8 +89,7 @@ fn facts(entry: &Entry, services: &Services) -> Table<2> {
     let mut fact =
         |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
     if !tool.was.is_empty() {
-        let was: Vec<_> = tool.was.iter().map(ToString::to_string).collect();
-        fact("was", &was.join(", "));
+        fact("was", &join(&tool.was, ", "));
     }
     fact("effects", &tool.effects.to_string());
     fact("needs", &needs(entry, services));
@@ -130,33 +128,25 @@ fn needs(entry: &Entry, services: &Services) -> String {
 
 fn limits(limits: &Limits) -> String {
     let time = |millis: u64| duration::shown(Duration::from_millis(millis));
-    let mut parts = Vec::new();
-    parts.extend(
-        limits
-            .timeout_ms
-            .map(|limit| format!("{} per call", time(limit))),
-    );
-    parts.extend(
+    let size = |bytes: u64| Size::from_bytes(bytes).shown();
+    let rate = |rate: Rate| format!("{} calls in {}", rate.calls, time(rate.per_ms));
+    let parts = [
+        limits.timeout_ms.map(|limit| time(limit) + " per call"),
         limits
             .max_output_bytes
-            .map(|limit| format!("{} of output", Size::from_bytes(limit).shown())),
-    );
-    parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
-    parts.extend(
-        limits
-            .rate
-            .map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))),
-    );
-    parts.extend(
+            .map(|limit| size(limit) + " of output"),
+        limits.max_retries.map(|limit| format!("{limit} retries")),
+        limits.rate.map(rate),
         limits
             .max_concurrency
             .map(|limit| format!("{limit} calls at once")),
-    );
-    parts.extend(limits.delegates.then(|| "delegates".to_owned()));
+        limits.delegates.then(|| "delegates".to_owned()),
+    ];
+    let parts = join(parts.into_iter().flatten(), ", ");
     if parts.is_empty() {
         "defaults".to_owned()
     } else {
-        parts.join(", ")
+        parts
     }
 }
 

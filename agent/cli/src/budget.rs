@@ -1,10 +1,10 @@
 //! The budgets of runs: their limits, prices and shared windows.
 
-use agent::{Budget, BudgetLimits, Cost, ProviderInfo, RepeatLimits, RunOptions, SharedWindow};
+use agent::{Budget, BudgetLimits, Cost, ProviderInfo, RunOptions, SharedWindow};
 use host::CommandError;
 use tools::ToolContext;
 
-use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError};
+use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError, value};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::journal::no_records;
@@ -17,21 +17,13 @@ pub(crate) fn run_options(
     settings: &Settings,
     provider: &ProviderInfo,
 ) -> Result<RunOptions, SettingsError> {
-    let end = Some(settings.program().repeat_end.value).filter(|times| *times > 0);
-    let repeats = RepeatLimits::new(Some(RepeatLimits::DEFAULT_HINT), end);
-    let mut limits = limits(
-        &settings.program().max_calls,
-        &settings.program().max_tokens,
-        &settings.program().max_cost,
-    );
     let program = settings.program();
+    let mut limits = limits(&program.max_calls, &program.max_tokens, &program.max_cost);
     limits.steps = Some(program.max_steps.value.into());
-    limits.time = program.run_deadline.as_ref().map(|deadline| deadline.value);
-    let context_tokens = program.context_tokens.as_ref();
+    limits.time = value(&program.run_deadline);
     let options = RunOptions {
         limits,
-        repeats,
-        context_tokens: context_tokens.map(|tokens| tokens.value.into()),
+        context_tokens: value(&program.context_tokens).map(u64::from),
         ..RunOptions::default()
     };
     match (money_limit(settings), &provider.model) {
@@ -44,10 +36,11 @@ pub(crate) fn run_options(
 
 /// Returns the first limit on money, with its key. Each model then needs a price, which the settings or its provider know.
 pub(crate) fn money_limit(settings: &Settings) -> Option<(&'static str, &Setting<Cost>)> {
+    let program = settings.program();
     let limits = [
-        ("limits.max_cost", &settings.program().max_cost),
-        ("daily.max_cost", &settings.program().daily_cost),
-        ("monthly.max_cost", &settings.program().monthly_cost),
+        ("limits.max_cost", &program.max_cost),
+        ("daily.max_cost", &program.daily_cost),
+        ("monthly.max_cost", &program.monthly_cost),
     ];
     limits
         .into_iter()
@@ -63,20 +56,14 @@ pub(crate) fn needs_price(model: &str) -> String {
 
 /// Returns the budget that all sessions share. Returns `None` if no window has a limit.
 pub(crate) fn shared(settings: &Settings, cx: &ToolContext) -> Result<Option<Budget>, Error> {
-    let day = limits(
-        &settings.program().daily_calls,
-        &settings.program().daily_tokens,
-        &settings.program().daily_cost,
-    );
+    let keys = settings.program();
+    let day = limits(&keys.daily_calls, &keys.daily_tokens, &keys.daily_cost);
     let month = limits(
-        &settings.program().monthly_calls,
-        &settings.program().monthly_tokens,
-        &settings.program().monthly_cost,
+        &keys.monthly_calls,
+        &keys.monthly_tokens,
+        &keys.monthly_cost,
     );
-    let is_unlimited = [day, month]
-        .iter()
-        .all(|limits| *limits == BudgetLimits::default());
-    if is_unlimited {
+    if [day, month] == [BudgetLimits::default(); 2] {
         return Ok(None);
     }
     let SharedWindow(open) = *cx.service().ok_or_else(no_records)?;
@@ -90,9 +77,9 @@ fn limits(
     cost: &Option<Setting<Cost>>,
 ) -> BudgetLimits {
     BudgetLimits {
-        calls: calls.as_ref().map(|calls| calls.value.into()),
-        tokens: tokens.as_ref().map(|tokens| tokens.value.into()),
-        cost: cost.as_ref().map(|cost| cost.value),
+        calls: value(calls).map(u64::from),
+        tokens: value(tokens).map(u64::from),
+        cost: value(cost),
         ..BudgetLimits::default()
     }
 }

@@ -6,9 +6,9 @@ mod input;
 mod line;
 mod page;
 
+use agent::Selection;
 use agent::consent::rules_from_grant;
-use agent::{Run, Selection, Session};
-use tools::{CancellationToken, Clause, Grant};
+use tools::{CancellationToken, Clause, Grant, join};
 
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
@@ -18,18 +18,14 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::notice;
-use crate::prompt_runner::{PromptRunner, RunInput};
+use crate::prompt_runner::RunInput;
+use crate::session::OpenSession;
 
 /// Reads prompts and commands until the input ends.
 pub(crate) struct Chat {
-    pub(crate) session: Session,
-    pub(crate) runner: PromptRunner,
+    pub(crate) opened: OpenSession,
     pub(crate) input: Input,
     pub(crate) interrupts: Interrupts,
-    /// The MCP servers of the session. Dropped after it.
-    pub(crate) servers: Box<dyn host::AttachedTools>,
-    /// The run of an earlier process, to be finished first.
-    pub(crate) resumed: Option<Run>,
 }
 
 impl Chat {
@@ -40,7 +36,7 @@ impl Chat {
         if self.input.is_interactive() {
             notice::note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");
         }
-        if let Some(run) = self.resumed.take() {
+        if let Some(run) = self.opened.resumed.take() {
             first_failure = Some(self.run_input(RunInput::Resume(Box::new(run))).await?)
                 .filter(|exit| *exit != Exit::Success);
         }
@@ -48,12 +44,12 @@ impl Chat {
         let mut generation = changes.generation();
         loop {
             // A question of a sub-agent in the background waits for the end of the line.
-            let reader = self.runner.console.reader().await;
+            let reader = self.opened.runner.console.reader().await;
             let line = self.input.line().await?;
             drop(reader);
             if generation != changes.generation() {
                 generation = changes.generation();
-                self.session.refresh(tools::list());
+                self.opened.session.refresh(tools::list());
             }
             let text = match line {
                 Line::Text(text) => text,
@@ -85,7 +81,11 @@ impl Chat {
     async fn run_input(&mut self, input: RunInput) -> Result<Exit, Error> {
         let token = CancellationToken::new();
         let attached = self.interrupts.attach(token.clone());
-        let ended = self.runner.run(&mut self.session, input, token).await;
+        let ended = self
+            .opened
+            .runner
+            .run(&mut self.opened.session, input, token)
+            .await;
         drop(attached);
         self.ended(ended)
     }
@@ -95,12 +95,13 @@ impl Chat {
         let token = CancellationToken::new();
         let attached = self.interrupts.attach(token.clone());
         let cx = self
+            .opened
             .session
             .context()
             .clone()
             .with_cancellation(token.clone());
         let text = token
-            .run_until_cancelled(self.servers.prompt(call, &cx))
+            .run_until_cancelled(self.opened.servers.prompt(call, &cx))
             .await;
         drop(attached);
         match text.map_or(Err(Error::Cancelled), |text| Ok(text?)) {
@@ -126,19 +127,18 @@ impl Chat {
     async fn execute(&mut self, command: SlashCommand) -> Exit {
         match command {
             SlashCommand::Tools { long } => {
-                let tools = self.session.tools();
-                let wire = self.runner.driver.wire_tools(tools);
+                let tools = self.opened.session.tools();
+                let wire = self.opened.runner.driver.wire_tools(tools);
                 notice::write(&page::tools(tools, wire, long, notice::width()));
-                let offered = self.runner.driver.offered_tools(&self.session);
+                let offered = self
+                    .opened
+                    .runner
+                    .driver
+                    .offered_tools(&self.opened.session);
                 if offered.offered().len() < tools.len() {
-                    let names: Vec<_> = offered
-                        .offered()
-                        .iter()
-                        .map(|entry| entry.name().as_str())
-                        .collect();
+                    let names = join(offered.offered().iter().map(|entry| entry.name()), ", ");
                     notice::note(&format!(
-                        "requests offer {}; the model finds the others",
-                        names.join(", ")
+                        "requests offer {names}; the model finds the others"
                     ));
                 }
             }
@@ -146,12 +146,12 @@ impl Chat {
             SlashCommand::Grant { clauses } => self.grant(&clauses),
             SlashCommand::Clear => self.clear(),
             SlashCommand::Prompts => {
-                let (prompts, failures) = self.servers.prompts(true).await;
+                let (prompts, failures) = self.opened.servers.prompts(true).await;
                 notice::write(&page::prompts(prompts, notice::width()));
                 failures.iter().for_each(|failure| notice::warning(failure));
             }
             SlashCommand::Help => {
-                let (prompts, _) = self.servers.prompts(false).await;
+                let (prompts, _) = self.opened.servers.prompts(false).await;
                 notice::write(&page::help(prompts, notice::width()));
             }
             SlashCommand::Quit => {}
@@ -167,45 +167,53 @@ impl Chat {
             };
             let entries = tools::list();
             notice::warn_unmatched(&selection, &entries);
-            self.session.select(selection, entries);
+            self.opened.session.select(selection, entries);
             notice::warn_left_out(
-                &self.runner.driver,
-                &self.runner.driver.offered_tools(&self.session),
+                &self.opened.runner.driver,
+                &self
+                    .opened
+                    .runner
+                    .driver
+                    .offered_tools(&self.opened.session),
             );
         }
-        let (selection, count) = (self.session.selection(), self.session.tools().len());
+        let (selection, count) = (
+            self.opened.session.selection(),
+            self.opened.session.tools().len(),
+        );
         notice::note(&format!("tools selected by {selection}: {count}"));
         Exit::Success
     }
 
     /// Adds the clauses to every layer of the grant and consents to writes that they cover.
     fn grant(&mut self, clauses: &[Clause]) {
-        let clauses: Vec<_> = clauses
-            .iter()
-            .map(|clause| clause.clone().with_origin("/grant"))
-            .collect();
+        let clauses = clauses.iter().cloned();
+        let clauses: Vec<_> = clauses.map(|clause| clause.with_origin("/grant")).collect();
         if !clauses.is_empty() {
-            let grant = self.session.context().grant();
+            let grant = self.opened.session.context().grant();
             let wider = grant
                 .layers()
                 .map(|layer| Grant::new(layer.iter().chain(&clauses).cloned()));
             if let Some(wider) = wider.reduce(|all, layer| all.intersect(&layer)) {
-                self.session.change_host(|host| {
+                self.opened.session.change_host(|host| {
                     let policy = host.policy().cloned().unwrap_or_default();
                     host.with_grant(wider)
                         .with_policy(policy.with_rules(rules_from_grant(&clauses)))
                 });
             }
         }
-        notice::note(&format!("granted: {}", self.session.context().grant()));
+        notice::note(&format!(
+            "granted: {}",
+            self.opened.session.context().grant()
+        ));
     }
 
     fn clear(&mut self) {
-        let before = self.session.messages().len();
-        self.session.clear();
+        let before = self.opened.session.messages().len();
+        self.opened.session.clear();
         notice::note(&format!(
             "messages removed: {}",
-            before - self.session.messages().len()
+            before - self.opened.session.messages().len()
         ));
     }
 }

@@ -11,7 +11,7 @@ mod untrusted;
 
 use std::path::PathBuf;
 
-use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
+use agent::{InvalidSelection, Selection};
 use clap::Args;
 use host::settings::{self, AccessKeys};
 use host::trust::Content;
@@ -23,7 +23,7 @@ pub(crate) use host::settings::{
     Document, ENVIRONMENT, FileState, KeyAbout, Origin, Setting, Settings, SettingsError,
     SettingsFile, Values, rules,
 };
-pub(crate) use keys::{DisclosureKeys, ProgramKeys, RequestKeys};
+pub(crate) use keys::{DisclosureKeys, ProgramKeys};
 
 use crate::{notice, trust};
 
@@ -118,6 +118,11 @@ impl ConfigOptions {
     }
 }
 
+/// Returns the value of a setting. Returns `None` if it is not set.
+pub(crate) fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
+    setting.as_ref().map(|setting| setting.value.clone())
+}
+
 fn working_directory() -> Result<PathBuf, SettingsError> {
     std::env::current_dir().map_err(|source| SettingsError::Read {
         path: PathBuf::from("."),
@@ -135,9 +140,6 @@ pub(crate) trait ProgramSettings {
 
     /// Returns the rules that choose the session's tools.
     fn selection(&self) -> Result<Selection, InvalidSelection>;
-
-    /// Returns the timeouts and retries of provider requests.
-    fn request_policy(&self) -> (Timeouts, RetryPolicy);
 }
 
 impl ProgramSettings for Settings {
@@ -156,15 +158,5 @@ impl ProgramSettings for Settings {
                 .iter()
                 .flat_map(|select| &select.value),
         )
-    }
-
-    fn request_policy(&self) -> (Timeouts, RetryPolicy) {
-        let requests: &RequestKeys = self.of();
-        let mut timeouts = Timeouts::default();
-        timeouts.first_byte = requests.first_byte.value;
-        timeouts.idle = requests.idle.value;
-        let mut retries = RetryPolicy::default();
-        retries.max_retries = usize::try_from(requests.max_retries.value).unwrap_or(usize::MAX);
-        (timeouts, retries)
     }
 }

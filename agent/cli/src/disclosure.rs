@@ -8,7 +8,7 @@ use agent::{
 };
 use tools::{Host, Services};
 
-use crate::config::{DisclosureKeys, DisclosureMode, ProgramSettings as _, Settings};
+use crate::config::{DisclosureKeys, DisclosureMode, ProgramSettings as _, Settings, value};
 use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options;
@@ -21,20 +21,17 @@ const ALWAYS: [&str; 5] = ["fs.read", "fs.list", "fs.edit", "fs.write", "exec.ru
 /// Returns the disclosure of a session with these settings.
 pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSelection> {
     let settings = &settings.of::<DisclosureKeys>();
-    let tools = match settings.mode.value {
+    let mut budget = DisclosureBudget::default();
+    match settings.mode.value {
         DisclosureMode::All => return Ok(Disclosure::All),
-        DisclosureMode::Auto => usize::try_from(settings.tools.value).unwrap_or(usize::MAX),
-        DisclosureMode::Search => 0,
-    };
+        DisclosureMode::Auto => {}
+        DisclosureMode::Search => budget.tools = 0,
+    }
     let always = match &settings.always {
         // No glob would be a selection of all tools.
         Some(globs) if globs.value.is_empty() => Selection::none(),
         Some(globs) => Selection::parse(&globs.value)?,
         None => Selection::parse(ALWAYS)?,
-    };
-    let budget = DisclosureBudget {
-        tools,
-        ..DisclosureBudget::default()
     };
     Ok(Disclosure::Search { always, budget })
 }
@@ -54,9 +51,8 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
     };
     // Without a key, the definitions of the catalog are counted.
     let provider = create(&choice).unwrap_or_else(|| Arc::new(Direct) as Arc<dyn Provider>);
-    let context_tokens = &settings.program().context_tokens;
     let options = RunOptions {
-        context_tokens: context_tokens.as_ref().map(|tokens| tokens.value.into()),
+        context_tokens: value(&settings.program().context_tokens).map(u64::from),
         ..RunOptions::default()
     };
     let costs = Driver::new(provider)
@@ -66,29 +62,18 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
 }
 
 fn line(costs: DefinitionCosts) -> String {
-    let DefinitionCosts {
-        tools,
-        tokens,
-        search_tools,
-        search_tokens,
-        is_search,
-        ..
-    } = costs;
-    let shown = |tools: usize, tokens| {
-        format!(
-            "about {} ({})",
-            counted(tokens, "token"),
-            counted(tools as u64, "tool")
-        )
+    let describe = |tools: usize, tokens| {
+        let tools = counted(tools as u64, "tool");
+        format!("about {} ({tools})", counted(tokens, "token"))
+    };
+    let verb = if costs.is_search {
+        "searches"
+    } else {
+        "offers all tools"
     };
     format!(
-        "definitions in each request: {} with all tools, {} with a search; a session with a model {}. Tools of MCP servers are not counted",
-        shown(tools, tokens),
-        shown(search_tools, search_tokens),
-        if is_search {
-            "searches"
-        } else {
-            "offers all tools"
-        },
+        "definitions in each request: {} with all tools, {} with a search; a session with a model {verb}. Tools of MCP servers are not counted",
+        describe(costs.tools, costs.tokens),
+        describe(costs.search_tools, costs.search_tokens),
     )
 }

@@ -74,7 +74,7 @@ pub(crate) enum Error {
     #[error("{}", message(.0))]
     Budget(Exhausted),
     #[error(
-        "no answer: the model made the same call of {} {} times with the same result; change the prompt, or raise limits.repeat_end",
+        "no answer: the model made the same call of {} {} times with the same result; change the prompt",
         .0.tool, .0.times
     )]
     Loop(Repeated),
@@ -215,36 +215,32 @@ impl From<Error> for CommandError {
 
 /// Says that a run ended at a limit, and how to raise it.
 fn message(exhausted: &Exhausted) -> String {
-    let Exhausted {
-        resource,
-        limit,
-        scope,
-    } = exhausted;
-    let key = match resource {
+    let limit = exhausted.limit;
+    let key = match exhausted.resource {
         Resource::Steps => "max_steps",
         Resource::Calls => "max_calls",
         Resource::Tokens => "max_tokens",
         _ => "max_cost",
     };
-    if let BudgetScope::Window(name) = scope {
+    if let BudgetScope::Window(name) = &exhausted.scope {
         let table = if name == "day" { "daily" } else { "monthly" };
         return format!("no answer: {exhausted}; wait for the next {name}, or raise {table}.{key}");
     }
-    match resource {
+    match exhausted.resource {
         Resource::Steps => format!(
             "no answer after {}; allow more steps with --max-steps",
-            counted(*limit, "step")
+            counted(limit, "step")
         ),
         Resource::Calls => format!(
             "no answer after {}; allow more calls with --max-calls",
-            counted(*limit, "call")
+            counted(limit, "call")
         ),
         Resource::Tokens => format!(
             "no answer after {}; allow more with --max-tokens",
-            counted(*limit, "token")
+            counted(limit, "token")
         ),
         Resource::Time => {
-            let time = duration::shown(Duration::from_millis(*limit));
+            let time = duration::shown(Duration::from_millis(limit));
             format!("no answer after {time}; allow more time with --deadline")
         }
         _ => format!("no answer: {exhausted}; raise limits.{key}"),

@@ -3,7 +3,7 @@
 use host::{Extension, Parts, inventory};
 use tools::source;
 
-use crate::config::{DisclosureKeys, ProgramKeys, RequestKeys};
+use crate::config::{DisclosureKeys, ProgramKeys};
 
 inventory::submit! {
     // Asking the user, and using the tasks of the session. A session adds asking its model.
@@ -12,7 +12,6 @@ inventory::submit! {
         keys: || {
             vec![
                 Box::new(ProgramKeys::default()),
-                Box::new(RequestKeys::default()),
                 Box::new(DisclosureKeys::default()),
             ]
         },

@@ -61,27 +61,18 @@ impl HostOptions {
         let root = self.root.workspace().ok().map(PathBuf::from);
         host::recover(root.as_deref());
         flags.merge(self.keys.values()?);
-        flags
-            .of_mut::<AccessKeys>()
-            .grants
-            .extend(self.policy.allowed());
-        flags.of_mut::<AccessKeys>().policy = self.policy.rules()?;
-        let (_, mut allowed) = self.permitted();
-        let default_grants = &flags.of::<AccessKeys>().default_grants;
-        if default_grants.origin != Origin::Default && !default_grants.value {
-            allowed.clear();
-        }
-        let allow = |clause: Clause| {
+        let access: &mut AccessKeys = flags.of_mut();
+        access.grants.extend(self.policy.allowed());
+        access.policy = self.policy.rules()?;
+        let default_grants = &access.default_grants;
+        let drops_defaults = default_grants.origin != Origin::Default && !default_grants.value;
+        let (_, allowed) = self.permitted();
+        for clause in allowed.into_iter().filter(|_| !drops_defaults) {
             let origin = Origin::Flag("allow in mcp.json");
             let rule = Rule::for_target(Verdict::Allow, clause.clone().with_origin("mcp.json"));
-            (
-                Setting::new(clause, origin.clone()),
-                Setting::new(rule, origin),
-            )
-        };
-        let (grants, rules): (Vec<_>, Vec<_>) = allowed.into_iter().map(allow).unzip();
-        flags.of_mut::<AccessKeys>().grants.extend(grants);
-        flags.of_mut::<AccessKeys>().policy.extend(rules);
+            access.grants.push(Setting::new(clause, origin.clone()));
+            access.policy.push(Setting::new(rule, origin));
+        }
         let settings = host::with_access(self.config.settings(flags)?)?;
         let settings = root.into_iter().fold(settings, Settings::with_root);
         let settings = settings.with_control_files(self.policy.policy.clone());
@@ -111,19 +102,14 @@ impl HostOptions {
         console: &Arc<Console>,
     ) -> Result<Host, Error> {
         let host = self.unattended_host(settings, cancellation)?;
-        if dialogue::has_person() {
-            let (dialogue, servers) = (
-                Arc::new(Dialogue::new(console.clone())),
-                self.servers_root(),
-            );
-            let host = host.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
-            return Ok(
-                host.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(
-                    dialogue, servers,
-                )))),
-            );
+        if !dialogue::has_person() {
+            return Ok(host);
         }
-        Ok(host)
+        let dialogue = Arc::new(Dialogue::new(console.clone()));
+        let asker = TerminalAsker::new(dialogue.clone(), self.servers_root());
+        Ok(host
+            .with_person(Arc::new(TerminalPerson::new(dialogue)))
+            .with_approver(Arc::new(SessionConsent::new(asker))))
     }
 
     /// Returns the host for calls that no person at the terminal approves.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Once;
 
-use tools::{Clause, Effects};
+use tools::{Clause, Effects, join};
 
 use crate::config::{Origin, ProgramSettings as _, Settings};
 use crate::{notice, program};
@@ -26,33 +26,21 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&Path>) {
         narrower(settings, |origin| matches!(origin, Origin::File { .. }))
             .iter()
             .for_each(|text| notice::note(text));
-        let flags = settings
-            .access()
-            .grants
-            .iter()
-            .filter(|grant| matches!(grant.origin, Origin::Flag(_)));
-        let flags: Vec<_> = flags.collect();
+        let grants = settings.access().grants.iter();
+        let flags: Vec<_> = grants
+            .filter(|grant| matches!(grant.origin, Origin::Flag(_)))
+            .collect();
         if flags.is_empty() {
             return;
         }
-        let mut known = schemes(
-            tools::list()
-                .into_iter()
-                .map(|entry| entry.tool().effects.clone()),
-        );
+        let linked = tools::list().into_iter();
+        let mut known = schemes(linked.map(|entry| entry.tool().effects.clone()));
         known.extend(OTHER_SCHEMES.map(str::to_owned));
         // The settings of servers are read only for a scheme that no linked tool has.
-        if flags.iter().any(|grant| {
-            grant
-                .value
-                .scheme()
-                .is_some_and(|scheme| !known.contains(scheme))
-        }) {
-            known.extend(schemes(
-                servers
-                    .map(|root| host::remote_tools().declared_effects(root))
-                    .unwrap_or_default(),
-            ));
+        let mut given = flags.iter().filter_map(|grant| grant.value.scheme());
+        if given.any(|scheme| !known.contains(scheme)) {
+            let declared = servers.map(|root| host::remote_tools().declared_effects(root));
+            known.extend(schemes(declared.unwrap_or_default()));
         }
         for grant in flags {
             if let Some(reason) = fault(&grant.value, &known, settings) {
@@ -69,16 +57,12 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&Path>) {
 /// Returns `None` if there are no such clauses.
 fn narrower(settings: &Settings, is_from: impl Fn(&Origin) -> bool) -> Option<String> {
     let mut texts = BTreeSet::new();
-    for clause in settings
-        .access()
-        .grants
-        .iter()
-        .filter(|grant| is_from(&grant.origin))
-        .map(|grant| &grant.value)
-    {
-        let words = clause.unpermitted_words();
+    let grants = settings.access().grants.iter();
+    for grant in grants.filter(|grant| is_from(&grant.origin)) {
+        let words = grant.value.unpermitted_words();
         if !words.is_empty() {
-            texts.insert(format!("`{clause}` does not cover {}", words.join(", ")));
+            let words = words.join(", ");
+            texts.insert(format!("`{}` does not cover {words}", grant.value));
         }
     }
     let others = texts.len().saturating_sub(MOST_SHOWN);
@@ -103,11 +87,7 @@ const MOST_SHOWN: usize = 3;
 fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Option<String> {
     let scheme = clause.scheme()?;
     if !known.contains(scheme) {
-        let known = known
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
+        let known = join(known, ", ");
         return Some(format!("no tool has this scheme; the schemes are {known}"));
     }
     let pattern = clause.pattern();

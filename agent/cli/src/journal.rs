@@ -187,16 +187,11 @@ impl JournalOptions {
         ) else {
             return error;
         };
-        let flags = self.resume_flags(name);
-        let answer = if matches!(error, Error::Waiting(_)) {
-            " --approve REQUEST, or --deny REQUEST"
-        } else {
-            ""
-        };
-        let hint = format!(
-            "to continue it with the same flags: {} {command} {flags}{answer}",
-            program::name()
-        );
+        let (program, flags) = (program::name(), self.resume_flags(name));
+        let mut hint = format!("to continue it with the same flags: {program} {command} {flags}");
+        if matches!(error, Error::Waiting(_)) {
+            hint += " --approve REQUEST, or --deny REQUEST";
+        }
         Error::Unfinished {
             error: Box::new(error),
             hint,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use agent::{Driver, Selection, SkippedTool, ToolSet, WireToolSet};
+use agent::{Driver, Selection, ToolSet, WireToolSet};
 use anstyle::Style;
 pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use tools::Entry;
@@ -69,12 +69,10 @@ pub(crate) fn warn_left_out(driver: &Driver, tools: &ToolSet) {
 /// Returns a message for each reason for which requests leave out tools of the set.
 fn left_out(sent: &WireToolSet, tools: &ToolSet) -> Vec<String> {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for SkippedTool { name, reason, .. } in sent
-        .skipped()
-        .iter()
-        .filter(|skipped| tools.contains(&skipped.name))
-    {
-        by_reason.entry(reason.to_string()).or_default().push(name);
+    let skipped = sent.skipped().iter();
+    for tool in skipped.filter(|skipped| tools.contains(&skipped.name)) {
+        let names = by_reason.entry(tool.reason.to_string()).or_default();
+        names.push(&tool.name);
     }
     let message = |(reason, names): (String, Vec<&str>)| {
         let others = match names.len() as u64 - 1 {

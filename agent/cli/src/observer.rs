@@ -41,9 +41,9 @@ pub(crate) struct Observer {
     /// True if standard error shows status lines, so that progress needs no lines of its own.
     has_status_lines: bool,
     /// True if the provider reads no prompt, so that its changed beginning matters to nobody.
-    is_direct: bool,
+    pub(crate) is_direct: bool,
     /// True if the answer shows the results, so that the line of a failed call leaves out its message.
-    has_results_in_answer: bool,
+    pub(crate) has_results_in_answer: bool,
     console: Arc<Console>,
     cancellation: CancellationToken,
     state: Mutex<RunState>,
@@ -105,29 +105,14 @@ impl Observer {
         console: Arc<Console>,
         cancellation: CancellationToken,
     ) -> Self {
-        let has_status_lines = format == OutputFormat::Text && StatusLines::are_shown();
-        let (is_direct, has_results_in_answer) = (false, false);
         Self {
             format,
-            has_status_lines,
-            is_direct,
-            has_results_in_answer,
+            has_status_lines: format == OutputFormat::Text && StatusLines::are_shown(),
+            is_direct: false,
+            has_results_in_answer: false,
             console,
             cancellation,
             state: Mutex::default(),
-        }
-    }
-
-    /// Sets whether there is no model.
-    pub(crate) fn with_direct(self, is_direct: bool) -> Self {
-        Self { is_direct, ..self }
-    }
-
-    /// Sets whether the answer shows the results of the calls.
-    pub(crate) fn with_results_in_answer(self, has_results_in_answer: bool) -> Self {
-        Self {
-            has_results_in_answer,
-            ..self
         }
     }
 
@@ -229,14 +214,6 @@ impl Observer {
         self.state.lock().ignore_poison()
     }
 
-    /// Tells that text of a failed reply does not count.
-    fn withdrawn(&self, is_withdrawn: bool) {
-        if is_withdrawn {
-            self.console
-                .line("   the text since the last call is withdrawn".to_owned());
-        }
-    }
-
     fn show(
         &self,
         agent: Option<&str>,
@@ -273,36 +250,33 @@ impl Observer {
         progress
             .into_iter()
             .for_each(|progress| self.console.line(progress));
-        let agent_path = agent;
+        let path = agent;
         let agent = agent
             .map(|agent| format!("{}: ", line(agent)))
             .unwrap_or_default();
-        match event {
-            Event::PrefixChanged(_) if self.is_direct => {}
-            Event::PrefixChanged(change) => self.console.line(prefix_line(change)),
-            Event::Compacted(compacted) => self
-                .console
-                .line(format!("{agent}{}", compacted_line(compacted))),
+        let shown = match event {
+            Event::PrefixChanged(change) if !self.is_direct => prefix_line(change),
+            Event::Compacted(compacted) => format!("{agent}{}", compacted_line(compacted)),
             Event::RequestRetried(retry) => {
                 let wait = duration::shown(Duration::from_millis(retry.wait_ms));
-                let (label, cause) = (styled(ALERT, "retry"), line(&retry.cause.to_string()));
-                self.console.line(format!(
-                    "{agent}{label} {} of {} in {wait}: {cause}",
-                    retry.retry, retry.max_retries
-                ));
-                self.withdrawn(retry.withdraws_text);
+                format!(
+                    "{agent}{} {} of {} in {wait}: {}{}",
+                    styled(ALERT, "retry"),
+                    retry.retry,
+                    retry.max_retries,
+                    line(&retry.describe()),
+                    note_withdrawal(retry.withdraws_text)
+                )
             }
             Event::ReplyRejected {
                 reason,
                 withdraws_text,
-            } => {
-                self.console.line(format!(
-                    "{agent}{} the model again: {}",
-                    styled(ALERT, "asking"),
-                    line(reason)
-                ));
-                self.withdrawn(*withdraws_text);
-            }
+            } => format!(
+                "{agent}{} the model again: {}{}",
+                styled(ALERT, "asking"),
+                line(reason),
+                note_withdrawal(*withdraws_text)
+            ),
             Event::CallStarted {
                 id,
                 name,
@@ -311,23 +285,19 @@ impl Observer {
                 ..
             } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
-                let line = format!(
-                    "{} {agent}{}{}",
-                    styled(FAINT, "->"),
-                    line(&call),
-                    target_suffix(targets)
-                );
-                self.console.line(line);
+                let arrow = styled(FAINT, "->");
+                format!("{arrow} {agent}{}{}", line(&call), target_suffix(targets))
             }
-            Event::ProtectedFiles { .. } => self.show_protected(agent_path, event),
+            Event::ProtectedFiles { .. } => {
+                self.show_protected(path, event);
+                return Ok(());
+            }
             Event::Abandoned {
                 name, abandoned, ..
             } => {
-                let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");
+                let count = counted(*abandoned as u64, "thread");
                 let name = styled(STRONG, format!("{agent}{}", line(name)));
-                self.console.line(format!(
-                    "   {name} does not stop; abandoned calls occupy {count} of this program"
-                ));
+                format!("   {name} does not stop; abandoned calls occupy {count} of this program")
             }
             Event::Result {
                 name,
@@ -339,62 +309,51 @@ impl Observer {
                 let targets = ended
                     .filter(|call| state.is_one_of_several(call))
                     .map(|call| target_suffix(&call.targets));
-                let mut line = result_line(
-                    &format!("{agent}{name}"),
-                    result,
-                    *duration_ms,
-                    &targets.unwrap_or_default(),
-                );
+                let (name, targets) = (format!("{agent}{name}"), targets.unwrap_or_default());
+                let mut line = result_line(&name, result, *duration_ms, &targets);
                 if result.is_error && !self.has_results_in_answer {
                     line += &failure(result);
                 }
-                self.console.line(line);
+                line
             }
-            Event::ApprovalDeferred { request, .. } => {
-                let label = format!(
-                    "{} {}",
-                    styled(ALERT, "<-"),
-                    styled(STRONG, line(&request.tool))
-                );
-                self.console.line(format!(
-                    "{label} waits for an approval: request {}",
-                    request.id
-                ));
-            }
-            Event::PlanChanged { items } => plan_lines(items)
-                .into_iter()
-                .for_each(|line| self.console.line(line)),
+            Event::ApprovalDeferred { request, .. } => format!(
+                "{} {} waits for an approval: request {}",
+                styled(ALERT, "<-"),
+                styled(STRONG, line(&request.tool)),
+                request.id
+            ),
+            Event::PlanChanged { items } => plan_lines(items),
             Event::ToolsSearched {
                 query,
                 found,
                 others,
-            } => {
-                self.console
-                    .line(format!("{agent}{}", search_line(query, found, *others)));
-            }
+            } => format!("{agent}{}", search_line(query, found, *others)),
             Event::TaskEnded {
                 task,
                 name,
                 title,
                 state,
-            } => {
-                let (label, task) = (
-                    styled(FAINT, "task"),
-                    styled(STRONG, format!("{agent}{}", line(task))),
-                );
-                self.console.line(format!(
-                    "{label} {task} has ended: {}: {}: {}",
-                    line(state),
-                    line(name),
-                    line(title)
-                ));
-            }
-            Event::Done(summary) => self.console.line(summary_line(
-                summary,
-                self.console.time_since(state.started),
-            )),
-            _ => {}
-        }
+            } => format!(
+                "{} {} has ended: {}: {}: {}",
+                styled(FAINT, "task"),
+                styled(STRONG, format!("{agent}{}", line(task))),
+                line(state),
+                line(name),
+                line(title)
+            ),
+            Event::Done(summary) => summary_line(summary, self.console.time_since(state.started)),
+            _ => return Ok(()),
+        };
+        self.console.line(shown);
         Ok(())
+    }
+}
+
+/// Returns a line about text that a model has written and that no longer counts, if there is any.
+fn note_withdrawal(is_withdrawn: bool) -> &'static str {
+    if is_withdrawn {
+        "\n   the text since the last call is withdrawn"
+    } else {
+        ""
     }
 }

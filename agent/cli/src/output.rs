@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tools::protocol::ResourceContents;
-use tools::{Content, ToolResult};
+use tools::{Content, ToolResult, join};
 
 use crate::error::Error;
 use crate::fit;
@@ -43,15 +43,9 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
 
 /// Writes a JSON text byte by byte, and ends its line. On a terminal its invisible characters are escaped.
 pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
-    // Line breaks between values are no part of a string.
-    let shown = |text: &str| {
-        text.split('\n')
-            .map(visible_json)
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
     if io::stdout().is_terminal() {
-        line(&shown(text))
+        // Line breaks between values are no part of a string.
+        line(&join(text.split('\n').map(visible_json), "\n"))
     } else {
         line(text)
     }
@@ -97,11 +91,7 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
 pub(crate) fn result_text(result: &ToolResult) -> Result<String, Error> {
     match (&result.content[..], &result.structured) {
         ([], Some(value)) => json_text(value),
-        (content, _) => Ok(content
-            .iter()
-            .map(content_text)
-            .collect::<Vec<_>>()
-            .join("\n")),
+        (content, _) => Ok(join(content.iter().map(content_text), "\n")),
     }
 }
 
@@ -127,16 +117,11 @@ fn described(content: &Content) -> String {
             description,
             ..
         } => {
-            let name = if name == uri {
-                String::new()
-            } else {
-                format!(" {name}")
-            };
-            let description = description
-                .as_ref()
-                .map(|text| format!(": {text}"))
+            let name = Some(format!(" {name}"))
+                .filter(|_| name != uri)
                 .unwrap_or_default();
-            format!("[a link{name} to {uri}{description}]")
+            let description = description.as_ref().map(|text| format!(": {text}"));
+            format!("[a link{name} to {uri}{}]", description.unwrap_or_default())
         }
         Content::Resource {
             resource:

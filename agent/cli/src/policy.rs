@@ -33,12 +33,9 @@ impl PolicyOptions {
     /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask. Tasks of the
     /// session do not ask, because their start did.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
-        let granted = settings
-            .access()
-            .grants
-            .iter()
-            .filter(|grant| grant.origin != Origin::Default);
-        let granted: Vec<_> = granted
+        let grants = settings.access().grants.iter();
+        let granted: Vec<_> = grants
+            .filter(|grant| grant.origin != Origin::Default)
             .map(|clause| clause.labelled(Clause::with_origin))
             .collect();
         let consent = consent::rules_from_grant(&granted);

@@ -133,19 +133,18 @@ pub(crate) fn providers() -> Vec<&'static ProviderSubmission> {
 /// Returns the providers that a key in the environment makes usable, sorted by name, each with its service. Of providers with one
 /// key, it is the first.
 pub(crate) fn providers_with_key() -> Vec<(&'static str, ModelService)> {
-    let usual = |provider: &ProviderSubmission| {
-        (provider.service)(&ProviderOptions::new()).filter(|service| {
-            let has_key = env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
-            has_key && service.model.is_some()
-        })
-    };
-    let services = providers()
-        .into_iter()
-        .filter_map(|provider| Some((provider.name, usual(provider)?)));
+    let mut services = Vec::new();
     let mut keys = BTreeSet::new();
+    for provider in providers() {
+        if let Some(service) = (provider.service)(&ProviderOptions::new())
+            && env::var_os(service.key_variable).is_some_and(|key| !key.is_empty())
+            && service.model.is_some()
+            && keys.insert(service.key_variable)
+        {
+            services.push((provider.name, service));
+        }
+    }
     services
-        .filter(|(_, service)| keys.insert(service.key_variable))
-        .collect()
 }
 
 fn running() -> &'static Program {

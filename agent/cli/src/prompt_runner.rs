@@ -16,14 +16,14 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice;
-use crate::observer::{CallFailure, CallFailures, Observer};
+use crate::observer::{CallFailure, Observer};
 use crate::output;
 use crate::output::OutputFormat;
 use crate::policy;
 use crate::program;
 use crate::provider_choice::DIRECT;
 use crate::refusal::{self, HowToGrant};
-use crate::stream_line::SessionLine;
+use crate::stream_line::{self, SessionLine};
 use crate::wording::where_tools_are;
 
 /// Runs the prompts of a command and shows their progress.
@@ -115,12 +115,10 @@ impl PromptRunner {
         // Without a model the answer has the results, so a terminal would show each failure twice.
         let has_results =
             self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let observer = Observer::new(self.format, self.console.clone(), token);
-        Arc::new(
-            observer
-                .with_direct(self.is_direct())
-                .with_results_in_answer(has_results),
-        )
+        let mut observer = Observer::new(self.format, self.console.clone(), token);
+        observer.is_direct = self.is_direct();
+        observer.has_results_in_answer = has_results;
+        Arc::new(observer)
     }
 
     /// Runs to the end, or until the token is cancelled. The observer shows the events.
@@ -146,24 +144,18 @@ impl PromptRunner {
             RunInput::Resume(run) => driver.resume(session, *run).await,
         };
         drop(animation);
-        let CallFailures {
-            first,
-            refusals,
-            protected,
-            output: failed,
-        } = observer.finish();
-        let mut written = failed.map_or(Ok(()), Err);
+        let failures = observer.finish();
+        let mut written = failures.output.map_or(Ok(()), Err);
         // A replayed call emits no event. A chat goes on after the replayed answer.
         let is_replayed = is_resumed && self.resume.is_some();
-        let failure = first
+        let failure = failures
+            .first
             .or_else(|| CallFailure::from_messages(session.messages()).filter(|_| is_replayed));
         let failure = failure.filter(|_| self.is_direct());
+        let outcome = ended.as_ref().ok().map(|summary| &summary.outcome);
         let has_ended_early = !matches!(
-            &ended,
-            Ok(Summary {
-                outcome: Outcome::Answer { .. } | Outcome::WaitingForApproval { .. },
-                ..
-            })
+            outcome,
+            Some(Outcome::Answer { .. } | Outcome::WaitingForApproval { .. })
         );
         if self.is_direct() && is_text && has_ended_early && session.messages().len() > before {
             // Without a model, the results are the answer, also of a run that ends before it.
@@ -171,15 +163,8 @@ impl PromptRunner {
             written = written
                 .and_then(|()| results.map_or(Ok(()), |results| output::untrusted(&results)));
         }
-        let is_answered = is_resumed
-            && matches!(
-                &ended,
-                Ok(Summary {
-                    outcome: Outcome::Answer { .. },
-                    ..
-                })
-            );
-        let hints = self.hints(session, &refusals, is_answered);
+        let is_answered = is_resumed && matches!(outcome, Some(Outcome::Answer { .. }));
+        let hints = self.hints(session, &failures.refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
         if let Some(CallFailure { tool, .. }) = failure
@@ -199,27 +184,17 @@ impl PromptRunner {
             );
         }
         let mut answer = String::new();
-        if let Ok(Summary {
-            outcome: Outcome::Answer { text, .. },
-            ..
-        }) = &ended
-        {
-            answer.clone_from(text);
-            if text.trim().is_empty() && is_text {
-                notice::write_line("(no answer)");
+        match outcome {
+            Some(Outcome::Answer { text, .. }) => {
+                answer.clone_from(text);
+                if text.trim().is_empty() && is_text {
+                    notice::write_line("(no answer)");
+                }
             }
-        }
-        if let Ok(Summary {
-            outcome: Outcome::WaitingForApproval { requests },
-            ..
-        }) = &ended
-        {
-            written = written.and_then(|()| {
-                requests
-                    .iter()
-                    .filter(|_| is_text)
-                    .try_for_each(output::json)
-            });
+            Some(Outcome::WaitingForApproval { requests }) if is_text => {
+                written = written.and_then(|()| requests.iter().try_for_each(output::json));
+            }
+            _ => {}
         }
         let exit = ended.map_err(Error::Driver).and_then(summary_exit);
         let ended = exit.map(|exit| failure.as_ref().map_or(exit, |failure| failure.exit));
@@ -228,7 +203,7 @@ impl PromptRunner {
             ended,
             failure: failure.map(|failure| failure.error),
             hints,
-            protected,
+            protected: failures.protected,
             output: written,
         }
     }
@@ -274,36 +249,31 @@ impl PromptRunner {
     }
 
     fn session_line<'a>(&'a self, session: &'a Session) -> SessionLine<'a> {
-        let mut line = SessionLine::new(program::name(), program::version(), &self.provider);
-        line.model = self.model.as_deref();
-        line.session = session.context().session();
-        line.tools = session
-            .tools()
-            .definitions()
-            .map(|tool| &*tool.name)
-            .collect();
-        line
+        let tools = session.tools().definitions();
+        SessionLine {
+            version: stream_line::VERSION,
+            program: program::name(),
+            program_version: program::version(),
+            provider: &self.provider,
+            model: self.model.as_deref(),
+            session: session.context().session(),
+            tools: tools.map(|tool| &*tool.name).collect(),
+        }
     }
 
     /// Prints the answer of a run that is already done, because resuming it emits no text.
     fn print_stored_answer(&self, run: &Run) -> Result<(), Error> {
-        match run.step() {
-            Step::Done(Summary {
-                outcome: Outcome::Answer { text, .. },
-                ..
-            }) if self.format == OutputFormat::Text => {
-                let program = program::name();
-                let resume = self.resume.as_ref();
-                let next =
-                    resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
-                notice::note(&format!(
-                    "the session is already answered{}",
-                    next.unwrap_or_default()
-                ));
-                output::untrusted(&text)
-            }
-            _ => Ok(()),
+        if let Step::Done(summary) = run.step()
+            && let Outcome::Answer { text, .. } = summary.outcome
+            && self.format == OutputFormat::Text
+        {
+            let (program, resume) = (program::name(), self.resume.as_ref());
+            let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
+            let next = next.unwrap_or_default();
+            notice::note(&format!("the session is already answered{next}"));
+            output::untrusted(&text)?;
         }
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use agent::{ModelChoice, ProviderOptions};
 
-use crate::config::{Origin, ProgramSettings as _, Setting, Settings};
+use crate::config::{Origin, ProgramSettings as _, Setting, Settings, value};
 use crate::program;
 
 /// The provider that reads the prompt as tool calls.
@@ -22,53 +22,40 @@ pub(crate) struct ProviderChoice {
 
 impl ProviderChoice {
     pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let named = settings
-            .program()
-            .model
-            .as_ref()
-            .map(|model| model.value.clone());
-        let Some(Setting {
-            value: provider,
-            origin,
-        }) = &settings.program().provider
-        else {
-            let note =
-                "no provider is configured; the prompt is read as tool calls (--provider direct)"
-                    .to_owned();
-            return Self {
-                provider: DIRECT.to_owned(),
-                model: named,
-                note: Some(note),
-            };
-        };
+        let program = settings.program();
         let mut choice = Self {
-            provider: provider.clone(),
-            model: named,
+            provider: value(&program.provider).unwrap_or_else(|| DIRECT.to_owned()),
+            model: value(&program.model),
             note: None,
         };
-        let model = settings.program().model.as_ref().map(|model| &model.origin);
-        if let Some(session) = [Some(origin), model]
-            .into_iter()
-            .flatten()
-            .find_map(Origin::session)
-        {
+        let Some(Setting { origin, .. }) = &program.provider else {
+            choice.note = Some(
+                "no provider is configured; the prompt is read as tool calls (--provider direct)"
+                    .to_owned(),
+            );
+            return choice;
+        };
+        let model = program.model.as_ref().map(|model| &model.origin);
+        let mut origins = [Some(origin), model].into_iter().flatten();
+        if let Some(session) = origins.find_map(Origin::session) {
             choice.note = Some(format!(
                 "using {choice}, because the session {session} began with it (--provider or --model chooses another)"
             ));
         }
         if choice.model.is_none() {
-            choice.model = default_model(settings, provider);
+            choice.model = default_model(settings, &choice.provider);
         }
         let with_key = program::providers_with_key();
+        let is_own = |variable: &str| {
+            let mut services = with_key.iter();
+            services
+                .any(|(name, service)| *name == choice.provider && service.key_variable == variable)
+        };
         if let Origin::Environment(variable) = origin
-            && with_key
-                .iter()
-                .any(|(name, service)| name == provider && service.key_variable == variable)
+            && is_own(variable)
         {
-            let others = with_key
-                .iter()
-                .map(|(_, service)| service.key_variable)
-                .filter(|other| other != variable);
+            let others = with_key.iter().map(|(_, service)| service.key_variable);
+            let others = others.filter(|other| other != variable);
             let others: String = others.map(|other| format!("so is {other}; ")).collect();
             choice.note = Some(format!(
                 "no provider is configured; using {choice}, because {variable} is set ({others}--provider chooses another)"
@@ -86,15 +73,9 @@ impl ProviderChoice {
 /// Returns the default model of the provider's service. One at a URL of the user's has none.
 fn default_model(settings: &Settings, provider: &str) -> Option<String> {
     let mut options = ProviderOptions::new();
-    options.base_url = settings
-        .program()
-        .base_url
-        .as_ref()
-        .map(|url| url.value.clone());
-    let service = program::provider(provider)
-        .ok()
-        .and_then(|provider| (provider.service)(&options))?;
-    service.model.map(str::to_owned)
+    options.base_url = value(&settings.program().base_url);
+    let provider = program::provider(provider).ok()?;
+    (provider.service)(&options)?.model.map(str::to_owned)
 }
 
 /// Formats the provider and the model: `openai with the model gpt-5.1`.

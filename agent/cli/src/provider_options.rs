@@ -5,7 +5,9 @@ use std::fmt;
 use agent::{GenerationOptions, KeySource, ProviderOptions, ProviderSubmission, Proxy};
 use tools::protocol::wire::Strictness;
 
-use crate::config::{ENVIRONMENT, ProgramKeys, ProgramSettings as _, Setting, Settings, Values};
+use crate::config::{
+    ENVIRONMENT, ProgramKeys, ProgramSettings as _, Setting, Settings, Values, value,
+};
 use crate::program;
 use crate::provider_choice::ProviderChoice;
 
@@ -13,12 +15,16 @@ use crate::provider_choice::ProviderChoice;
 pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> ProviderOptions {
     let mut options = with_service(general(settings), settings.values());
     options.model = model.map(str::to_owned);
-    options.strictness = settings
-        .program()
-        .strict
-        .value
-        .then_some(Strictness::Strict);
-    options.generation = generation(settings, options.generation);
+    let program = settings.program();
+    options.strictness = program.strict.value.then_some(Strictness::Strict);
+    options.generation = GenerationOptions {
+        temperature: value(&program.temperature),
+        tool_choice: value(&program.tool_choice),
+        parallel_calls: value(&program.parallel_calls),
+        reasoning_effort: value(&program.reasoning_effort),
+        caching: value(&program.caching),
+        ..options.generation
+    };
     options
 }
 
@@ -41,33 +47,29 @@ pub(crate) fn key_source(
 
 /// Adds the service that the values name.
 fn with_service(mut options: ProviderOptions, values: &Values) -> ProviderOptions {
-    options.base_url = value(&values.of::<ProgramKeys>().base_url);
-    options.dialect = value(&values.of::<ProgramKeys>().dialect);
-    options.key = values.of::<ProgramKeys>().key().map(|key| key.value);
+    let keys = values.of::<ProgramKeys>();
+    options.base_url = value(&keys.base_url);
+    options.dialect = value(&keys.dialect);
+    options.key = keys.key().map(|key| key.value);
     options
 }
 
 /// Returns the options that hold for every provider, with its usual service.
 pub(crate) fn general(settings: &Settings) -> ProviderOptions {
-    let (timeouts, retry_policy) = settings.request_policy();
-    let mut options = ProviderOptions::new()
-        .with_timeouts(timeouts)
-        .with_retry_policy(retry_policy);
-    options.streaming = Some(settings.program().streaming.value);
-    options.generation.max_output_tokens = value(&settings.program().max_output_tokens);
-    let prices = settings.program().prices.iter();
+    let program = settings.program();
+    let mut options = ProviderOptions::new();
+    options.timeouts.get_or_insert_default().first_byte = program.first_byte.value;
+    options.streaming = Some(program.streaming.value);
+    options.generation.max_output_tokens = value(&program.max_output_tokens);
+    let prices = program.prices.iter();
     // A later file precedes an earlier one.
     options.prices = prices
         .map(|price| (price.value.model.clone(), price.value.price()))
         .collect();
-    options.proxy = settings
-        .program()
-        .proxy
-        .as_ref()
-        .map(|proxy| match proxy.value.as_str() {
-            ENVIRONMENT => Proxy::Environment,
-            url => Proxy::Url(url.to_owned()),
-        });
+    options.proxy = value(&program.proxy).map(|proxy| match proxy.as_str() {
+        ENVIRONMENT => Proxy::Environment,
+        _ => Proxy::Url(proxy),
+    });
     options
 }
 
@@ -132,20 +134,6 @@ fn keyed_service(values: &Values) -> Option<(String, String)> {
         Some(KeySource::Environment(variable)) => Some((variable, service.base_url)),
         Some(_) => None,
     }
-}
-
-fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
-    setting.as_ref().map(|setting| setting.value.clone())
-}
-
-/// Returns the settings of answers that only the chosen provider has, added to the general ones.
-fn generation(settings: &Settings, mut generation: GenerationOptions) -> GenerationOptions {
-    generation.temperature = value(&settings.program().temperature);
-    generation.tool_choice = value(&settings.program().tool_choice);
-    generation.parallel_calls = value(&settings.program().parallel_calls);
-    generation.reasoning_effort = value(&settings.program().reasoning_effort);
-    generation.caching = value(&settings.program().caching);
-    generation
 }
 
 #[cfg(test)]

@@ -67,9 +67,9 @@ pub(crate) struct OpenSession {
     /// The MCP servers of the session. Drop them after the session.
     pub(crate) servers: Box<dyn AttachedTools>,
     /// The journal of the session. Drop it after the session.
-    pub(crate) recording: Option<Recording>,
+    pub(crate) _recording: Option<Recording>,
     /// The export of the session's spans. Drop it last.
-    pub(crate) traces: Vec<host::Trace>,
+    pub(crate) _traces: Vec<host::Trace>,
 }
 
 /// The tools of a session, their selection, the host of their calls, and the texts of the project.
@@ -131,23 +131,17 @@ impl SessionOptions {
             }
             _ => self.settings_with(self.flags()?)?,
         };
-        // A model that has no target cannot be asked.
-        let target = ProviderChoice::from_settings(&settings)
-            .name()
-            .target()
-            .ok();
-        let clause = target.map(|target| Setting::from_default(target.to_clause()));
-        let settings = clause
-            .into_iter()
-            .fold(settings, Settings::with_default_grant);
-        let settings = match &self.scope {
-            Some(scope) => {
-                let has_provider = settings.program().provider.is_some();
-                scope.settings(settings, has_provider)?
-            }
-            None => settings,
+        let name = ProviderChoice::from_settings(&settings).name();
+        let settings = match name.target() {
+            Ok(target) => settings.with_default_grant(Setting::from_default(target.to_clause())),
+            // A model that has no target cannot be asked.
+            Err(_) => settings,
         };
-        Ok((settings, resumed))
+        let Some(scope) = &self.scope else {
+            return Ok((settings, resumed));
+        };
+        let has_provider = settings.program().provider.is_some();
+        Ok((scope.settings(settings, has_provider)?, resumed))
     }
 
     /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
@@ -223,8 +217,8 @@ impl SessionOptions {
             runner,
             resumed,
             servers,
-            recording,
-            traces: traces.unwrap_or_default(),
+            _recording: recording,
+            _traces: traces.unwrap_or_default(),
         })
     }
 
@@ -280,10 +274,8 @@ impl SessionOptions {
         choice: &ProviderChoice,
         provider: Arc<dyn Provider>,
     ) -> Models {
-        let (own_name, own_options) = (
-            choice.provider.clone(),
-            provider_options(settings, choice, self.agent.script.as_ref()),
-        );
+        let own_name = choice.provider.clone();
+        let own_options = provider_options(settings, choice, self.agent.script.as_ref());
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_name(choice.name());
         let foreign_key =
@@ -303,11 +295,9 @@ impl SessionOptions {
                     reason: reason.clone(),
                 });
             }
-            let mut options = if *name == own_name {
-                own_options.clone()
-            } else {
-                general.clone()
-            };
+            let is_own = *name == own_name;
+            let known = if is_own { &own_options } else { &general };
+            let mut options = known.clone();
             options.model = Some(wanted.model.clone());
             let provider = program::provider(name)?.create(&options)?;
             match money_limit {

@@ -5,15 +5,16 @@
 use std::time::Duration;
 
 use agent::{
-    ApprovalRequest, BudgetScope, Event, Exhausted, FailureKind, Outcome, Resource, Spending,
-    StopReason, Summary,
+    ApprovalRequest, BudgetScope, Event, Exhausted, Outcome, Resource, Spending, StopReason,
+    Summary, Usage,
 };
 use serde::Serialize;
+use serde_json::{Value, json};
 use tools::protocol::Content;
 use tools::{ErrorCode, Json};
 
 /// The version of the format.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// A line of a stream.
 #[derive(Debug, Serialize)]
@@ -35,7 +36,7 @@ pub(crate) enum StreamLine<'a> {
 /// The first line of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct SessionLine<'a> {
-    version: u32,
+    pub(crate) version: u32,
     pub(crate) program: &'a str,
     pub(crate) program_version: &'a str,
     pub(crate) provider: &'a str,
@@ -62,37 +63,20 @@ pub(crate) struct ResultLine<'a> {
 }
 
 /// The last line of a run, also of one of a sub-agent.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct OutcomeLine<'a> {
     version: u32,
     outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_steps: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<FailureKind>,
+    /// The fields of this kind of outcome.
+    #[serde(flatten)]
+    details: Value,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     approvals: &'a [ApprovalRequest],
     steps: u32,
     calls: u32,
     failed_calls: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cached_input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_tokens: Option<u64>,
+    #[serde(flatten)]
+    usage: Option<Usage>,
     spent: Spending,
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
@@ -136,100 +120,60 @@ impl<'a> StreamLine<'a> {
     }
 }
 
-impl<'a> SessionLine<'a> {
-    /// Returns the line of this version.
-    pub(crate) fn new(program: &'a str, program_version: &'a str, provider: &'a str) -> Self {
-        let (model, session, tools) = (None, None, Vec::new());
+impl<'a> OutcomeLine<'a> {
+    fn new(summary: &'a Summary, duration: Option<Duration>) -> Self {
+        let mut approvals = &[][..];
+        let (outcome, details) = match &summary.outcome {
+            Outcome::Answer { text, stop } => {
+                ("answer", json!({"text": text, "stop": stop_text(stop)}))
+            }
+            Outcome::Budget(exhausted) => describe_budget(exhausted),
+            Outcome::Loop(repeated) => ("loop", json!({"tool": repeated.tool})),
+            Outcome::WaitingForApproval { requests } => {
+                approvals = requests;
+                ("waiting_for_approval", json!({}))
+            }
+            Outcome::Cancelled => ("cancelled", json!({})),
+            Outcome::Failed { message, failure } => {
+                let kind = failure.map(|kind| ("kind", json!(kind)));
+                let fields = [("message", json!(message))].into_iter().chain(kind);
+                ("failed", fields.collect())
+            }
+            _ => ("failed", json!({"message": "unknown outcome"})),
+        };
         Self {
             version: VERSION,
-            program,
-            program_version,
-            provider,
-            model,
-            session,
-            tools,
+            outcome,
+            details,
+            approvals,
+            steps: summary.steps,
+            calls: summary.calls,
+            failed_calls: summary.failed_calls,
+            usage: summary.usage,
+            spent: summary.spent,
+            duration_ms: duration
+                .map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
         }
     }
 }
 
-impl<'a> OutcomeLine<'a> {
-    fn new(summary: &'a Summary, duration: Option<Duration>) -> Self {
-        let line = Self {
-            version: VERSION,
-            steps: summary.steps,
-            calls: summary.calls,
-            failed_calls: summary.failed_calls,
-            input_tokens: summary.usage.map(|usage| usage.input_tokens),
-            cached_input_tokens: summary
-                .usage
-                .map(|usage| usage.cached_input_tokens)
-                .filter(|cached| *cached > 0),
-            output_tokens: summary.usage.map(|usage| usage.output_tokens),
-            spent: summary.spent,
-            duration_ms: duration
-                .map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
-            ..Self::default()
-        };
-        match &summary.outcome {
-            Outcome::Answer { text, stop } => Self {
-                outcome: "answer",
-                text: Some(text),
-                stop: Some(stop_text(stop)),
-                ..line
-            },
-            Outcome::Budget(Exhausted {
-                resource,
-                limit,
-                scope,
-            }) => {
-                let (outcome, max_steps) = match resource {
-                    Resource::Steps => ("step_budget", Some(*limit)),
-                    Resource::Calls => ("call_budget", None),
-                    Resource::Tokens => ("token_budget", None),
-                    Resource::Cost => ("cost_budget", None),
-                    Resource::Time => ("time_budget", None),
-                    _ => ("budget", None),
-                };
-                let window = if let BudgetScope::Window(name) = scope {
-                    Some(name.as_str())
-                } else {
-                    None
-                };
-                Self {
-                    outcome,
-                    max_steps,
-                    limit: Some(*limit),
-                    window,
-                    ..line
-                }
-            }
-            Outcome::Loop(repeated) => Self {
-                outcome: "loop",
-                tool: Some(&repeated.tool),
-                ..line
-            },
-            Outcome::WaitingForApproval { requests } => Self {
-                outcome: "waiting_for_approval",
-                approvals: requests,
-                ..line
-            },
-            Outcome::Cancelled => Self {
-                outcome: "cancelled",
-                ..line
-            },
-            Outcome::Failed { message, failure } => Self {
-                outcome: "failed",
-                message: Some(message),
-                kind: *failure,
-                ..line
-            },
-            _ => Self {
-                outcome: "failed",
-                message: Some("unknown outcome"),
-                ..line
-            },
+fn describe_budget(exhausted: &Exhausted) -> (&'static str, Value) {
+    let mut details = json!({"limit": exhausted.limit});
+    let outcome = match exhausted.resource {
+        Resource::Steps => {
+            details["max_steps"] = exhausted.limit.into();
+            "step_budget"
         }
+        Resource::Calls => "call_budget",
+        Resource::Tokens => "token_budget",
+        Resource::Cost => "cost_budget",
+        Resource::Time => "time_budget",
+        _ => "budget",
+    };
+    if let BudgetScope::Window(name) = &exhausted.scope {
+        details["window"] = name.as_str().into();
     }
+    (outcome, details)
 }
 
 fn stop_text(stop: &StopReason) -> &str {

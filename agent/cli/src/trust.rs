@@ -3,7 +3,6 @@
 //! A program that a session runs can write such files. Each content is therefore approved once, by its digest. `toolcrib trust` lists
 //! all of them.
 
-mod difference;
 mod unapproved;
 
 pub(crate) use unapproved::{page, tell_exposure, tell_narrowing};

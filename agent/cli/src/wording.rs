@@ -10,22 +10,16 @@ pub(crate) fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
     match error.kind() {
         ToolErrorKind::NotFound { near } => {
-            let near = ToolError::did_you_mean(near)
-                .map(|near| near + " ")
-                .unwrap_or_default();
-            format!(
-                "there is no tool named {tool:?}; {near}{}",
-                where_tools_are()
-            )
+            let near = ToolError::did_you_mean(near).map(|near| near + " ");
+            let (near, where_tools_are) = (near.unwrap_or_default(), where_tools_are());
+            format!("there is no tool named {tool:?}; {near}{where_tools_are}")
         }
         ToolErrorKind::Timeout { limit } => {
-            let unclear = if error.is_unclear() {
-                "; it may have taken effect, so check before you repeat it"
-            } else {
-                ""
-            };
+            let effect = "; it may have taken effect, so check before you repeat it";
+            let unclear = Some(effect).filter(|_| error.is_unclear());
             format!(
-                "{tool} exceeded its deadline of {limit:?} and was stopped{unclear}; set a longer one with --timeout"
+                "{tool} exceeded its deadline of {limit:?} and was stopped{}; set a longer one with --timeout",
+                unclear.unwrap_or_default()
             )
         }
         _ => refusal::for_person(error),

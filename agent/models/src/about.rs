@@ -73,11 +73,26 @@ mod tests {
     #[test]
     fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {
         let public = ProviderOptions::new();
-        let gateway = public.clone().with_base_url("http://localhost:1");
+        let gateway = ProviderOptions {
+            base_url: Some("http://localhost:1".into()),
+            ..public.clone()
+        };
         let examples = |api, options: &ProviderOptions| wire_options(api, options).examples;
         assert!(examples(Api::Anthropic, &public) && !examples(Api::Anthropic, &gateway));
         assert!(!examples(Api::OpenAi, &public));
-        assert!(!examples(Api::Anthropic, &public.with_examples(false)));
-        assert!(examples(Api::OpenAi, &gateway.with_examples(true)));
+        assert!(!examples(
+            Api::Anthropic,
+            &ProviderOptions {
+                examples: Some(false),
+                ..public
+            }
+        ));
+        assert!(examples(
+            Api::OpenAi,
+            &ProviderOptions {
+                examples: Some(true),
+                ..gateway
+            }
+        ));
     }
 }

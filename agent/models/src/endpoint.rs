@@ -152,23 +152,21 @@ mod tests {
             (Api::Gemini, None, "gcp.gemini"),
             (Api::Anthropic, None, "anthropic"),
         ] {
-            let options = ProviderOptions::new();
-            let options = url
-                .into_iter()
-                .fold(options, ProviderOptions::with_base_url);
-            assert_eq!(
-                Endpoint::new(api, &options)
-                    .unwrap()
-                    .service
-                    .conventional_name(),
-                name
-            );
+            let options = ProviderOptions {
+                base_url: url.map(str::to_owned),
+                ..ProviderOptions::default()
+            };
+            let endpoint = Endpoint::new(api, &options).unwrap();
+            assert_eq!(endpoint.service.conventional_name(), name);
         }
     }
 
     #[test]
     fn the_key_is_in_a_header_that_is_not_shown() {
-        let options = ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()));
+        let options = ProviderOptions {
+            key: Some(KeySource::Environment("PATH".to_owned())),
+            ..ProviderOptions::default()
+        };
         for api in [Api::OpenAi, Api::Anthropic, Api::Gemini, Api::Ollama] {
             let endpoint = Endpoint::new(api, &options).unwrap();
             let headers = endpoint.headers(&endpoint.key(&options).unwrap()).unwrap();

@@ -74,7 +74,7 @@ impl Model {
             self.learn_context(error, request, tools).await;
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
-            request.lost_reply_sink.iter().for_each(|sink| sink.send());
+            request.lost_reply_sink.iter().for_each(|sink| sink());
         }
         turn
     }

@@ -119,7 +119,10 @@ mod tests {
     use super::*;
 
     fn options() -> ProviderOptions {
-        ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()))
+        ProviderOptions {
+            key: Some(KeySource::Environment("PATH".to_owned())),
+            ..ProviderOptions::default()
+        }
     }
 
     fn created(api: Api, name: &str, options: &ProviderOptions) -> Model {
@@ -143,10 +146,17 @@ mod tests {
             caching: Some(false),
             ..GenerationOptions::new()
         };
-        assert!(asks(&options()) && !asks(&options().with_generation(silent)));
-        assert!(!asks(
-            &options().with_base_url("http://gateway.example.org")
-        ));
+        assert!(
+            asks(&options())
+                && !asks(&ProviderOptions {
+                    generation: silent,
+                    ..options()
+                })
+        );
+        assert!(!asks(&ProviderOptions {
+            base_url: Some("http://gateway.example.org".into()),
+            ..options()
+        }));
     }
 
     #[test]

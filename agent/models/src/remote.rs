@@ -24,7 +24,11 @@ use crate::retry::retry;
 /// use agent::ProviderOptions;
 /// use agent_models::Remote;
 ///
-/// let options = ProviderOptions::new().with_model("qwen3").with_base_url("http://localhost:8000/v1");
+/// let options = ProviderOptions {
+///     model: Some("qwen3".to_owned()),
+///     base_url: Some("http://localhost:8000/v1".to_owned()),
+///     ..ProviderOptions::default()
+/// };
 /// let model = Remote::openai(&options)?;
 /// # Ok::<(), agent::ProviderError>(())
 /// ```
@@ -195,10 +199,10 @@ impl Remote {
         let is_sent = AtomicBool::new(false);
         let send = |text: &str| {
             is_sent.store(true, Ordering::Relaxed);
-            request.text_sink.iter().for_each(|sink| sink.send(text));
+            request.text_sink.iter().for_each(|sink| sink(text));
         };
         let text_sink =
-            (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
+            (self.streaming && request.text_sink.is_some()).then_some(&send as TextSink<'_>);
         retry(
             &self.about().name,
             &self.retry_policy,
@@ -245,15 +249,23 @@ mod tests {
                 .unwrap();
         }
         let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
-        let public = ProviderOptions::new()
-            .with_model("m")
-            .with_key(KeySource::Environment("PATH".to_owned()));
+        let public = ProviderOptions {
+            model: Some("m".into()),
+            key: Some(KeySource::Environment("PATH".to_owned())),
+            ..ProviderOptions::default()
+        };
         let counts = |options: ProviderOptions| {
             let remote = Remote::openai(&options).unwrap();
             let sent = remote.about().wire_tools(&set).unwrap();
             (sent.list().len(), sent.skipped().len())
         };
         assert_eq!(counts(public.clone()), (128, 2));
-        assert_eq!(counts(public.with_base_url("http://localhost:1")), (130, 0));
+        assert_eq!(
+            counts(ProviderOptions {
+                base_url: Some("http://localhost:1".into()),
+                ..public
+            }),
+            (130, 0)
+        );
     }
 }

@@ -108,9 +108,9 @@ where
         if let Some(retries) = retries {
             let most = most.min(u32::try_from(policy.max_retries).unwrap_or(u32::MAX));
             let wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-            let mut retry = RequestRetry::new(number, most, wait_ms, (&error).into());
+            let mut retry = RequestRetry::new(number, most, wait_ms, &error);
             retry.withdraws_text = is_sent.swap(false, Ordering::Relaxed);
-            retries.send(retry);
+            retries(retry);
         }
         time::sleep(delay).await;
     }

@@ -254,7 +254,7 @@ impl Block {
 
 fn send_text(sink: TextSink<'_>, text: &str) {
     if !text.is_empty() {
-        sink.send(text);
+        sink(text);
     }
 }
 

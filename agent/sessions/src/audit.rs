@@ -14,7 +14,7 @@ use host::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tools::visible::visible;
-use tools::{ToolError, counted};
+use tools::{ToolError, counted, join};
 use tools_journal::{Audit, AuditEntry, AuditError, Head};
 
 use crate::error::SessionError;
@@ -184,20 +184,14 @@ pub(crate) fn advice(audit: &Audit, name: &str) -> Result<String, SessionError> 
         .map_err(SessionError::Damaged)?;
     let near = ToolError::near(name, names.iter().map(String::as_str));
     let others = names.iter().filter(|name| !near.contains(name));
-    let named: Vec<_> = near
-        .iter()
-        .chain(others)
-        .take(NAMED)
-        .map(|other| format!("{other:?}"))
-        .collect();
+    let named = near.iter().chain(others).take(NAMED);
+    let named = join(named.map(|other| format!("{other:?}")), ", ");
     Ok(match names.len() {
         0 => "no call in it has a session, so there is none to name".to_owned(),
-        count if count > NAMED => format!(
-            "the sessions are {} and {} more",
-            named.join(", "),
-            count - NAMED
-        ),
-        _ => format!("the sessions are {}", named.join(", ")),
+        count if count > NAMED => {
+            format!("the sessions are {named} and {} more", count - NAMED)
+        }
+        _ => format!("the sessions are {named}"),
     })
 }
 

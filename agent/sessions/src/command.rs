@@ -82,7 +82,7 @@ const ERASE: Command = Command {
 
 const PRUNE: Command = Command {
     about: "Remove old sessions, and the oldest ones if all together are too large",
-    details: "The settings sessions.max_age, sessions.max_bytes and sessions.keep are the limits, and `config` shows them. Every new \
+    details: "The settings sessions.max_age and sessions.max_bytes are the limits, and the newest 10 sessions are kept. Every new \
               session does so too. Open sessions are kept.",
     arguments: &[Argument::Settings],
     run: Some(|_, cx| {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::{CommandError, Exit, program};
+use tools::join;
 use tools::journal::{JournalError, SessionStart};
 use tools_journal::{AuditError, EraseError, ForkError, InvalidHead, OpenError};
 
@@ -117,9 +118,8 @@ impl From<SessionError> for CommandError {
 }
 
 fn named(ids: &[SessionId]) -> String {
-    let mut named: Vec<_> = ids.iter().take(NAMED).map(SessionId::to_string).collect();
-    if ids.len() > NAMED {
-        named.push(format!("and {} more", ids.len() - NAMED));
-    }
-    named.join(", ")
+    let more = ids.len().checked_sub(NAMED + 1);
+    let more = more.map(|more| format!("and {} more", more + 1));
+    let named = ids.iter().take(NAMED).map(SessionId::to_string);
+    join(named.chain(more), ", ")
 }

@@ -6,6 +6,7 @@ use host::style::{FAINT, PLAIN, STRONG};
 use host::table::Table;
 use host::{CommandContext, CommandError, Size, duration, program};
 use jiff::Timestamp;
+use tools::join;
 use tools::visible::visible;
 
 use crate::folder::{SessionFolder, warn_of_skipped};
@@ -35,9 +36,9 @@ pub(crate) fn list(
         let mut table = Table::new([STRONG, PLAIN, FAINT, FAINT, FAINT, PLAIN], 0);
         let place = if workspace.is_none() { "WORKSPACE" } else { "" };
         table.push(["ID", "STATE", "AGE", "SIZE", place, "PROMPT"].map(str::to_owned));
-        listed
-            .iter()
-            .for_each(|session| table.push(row(session, workspace.is_none())));
+        for session in &listed {
+            table.push(row(session, workspace.is_none()));
+        }
         cx.write_page(&table.cut(cx.width()))?;
     }
     if listed.is_empty() {
@@ -56,21 +57,18 @@ pub(crate) fn list(
 
 fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
     let since = Timestamp::now().duration_since(session.started);
-    let words = session
-        .prompt
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words = join(session.prompt.split_whitespace(), " ");
+    let place = if with_workspace {
+        &session.workspace
+    } else {
+        ""
+    };
     [
         session.id.to_string(),
         session.state.to_owned(),
         duration::shown(Duration::try_from(since).unwrap_or_default()),
         Size::from_bytes(session.bytes).shown(),
-        if with_workspace {
-            visible(&session.workspace).into_owned()
-        } else {
-            String::new()
-        },
+        visible(place).into_owned(),
         visible(&words).into_owned(),
     ]
 }

@@ -10,7 +10,6 @@ use tools::protocol::{Message, Role};
 use crate::error::SessionError;
 use crate::folder::SessionFolder;
 use crate::id::SessionId;
-use crate::stored::StoredSession;
 
 /// The number of messages read to find the first prompt, which follows the system text.
 const HEAD: u32 = 2;
@@ -39,31 +38,22 @@ impl SessionSummary {
         let Some(files) = folder.files(id) else {
             return Ok(None);
         };
-        let Some(StoredSession {
-            start,
-            checkpoint,
-            is_open,
-        }) = folder.stored(id, HEAD)?
-        else {
+        let Some(stored) = folder.stored(id, HEAD)? else {
             return Ok(None);
         };
-        let messages = checkpoint
-            .messages
-            .iter()
-            .filter_map(|text| serde_json::from_str::<Message>(text).ok());
-        let prompt = messages
-            .into_iter()
-            .find(|message| message.role == Role::User);
-        let state = match Run::from_checkpoint(&checkpoint) {
-            _ if is_open => "open",
+        let texts = stored.checkpoint.messages.iter();
+        let mut messages = texts.filter_map(|text| serde_json::from_str::<Message>(text).ok());
+        let prompt = messages.find(|message| message.role == Role::User);
+        let state = match Run::from_checkpoint(&stored.checkpoint) {
+            _ if stored.is_open => "open",
             Ok(run) if run.is_answered() => "finished",
             Ok(run) if !run.waiting_requests().is_empty() => "waiting",
             _ => "interrupted",
         };
         Ok(Some(Self {
             id,
-            started: Timestamp::from_millisecond(start.at_ms).unwrap_or_default(),
-            workspace: start.workspace,
+            started: Timestamp::from_millisecond(stored.start.at_ms).unwrap_or_default(),
+            workspace: stored.start.workspace,
             prompt: prompt.map(|prompt| prompt.to_text()).unwrap_or_default(),
             state,
             bytes: files.bytes,

@@ -45,23 +45,15 @@ impl SharedWindows {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
         private::prepare_folder(&folder).map_err(SessionError::folder(&folder))?;
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
-        let windows = [
-            Window {
-                name: "day",
-                format: "%Y-%m-%d",
-                limits: day,
-            },
-            Window {
-                name: "month",
-                format: "%Y-%m",
-                limits: month,
-            },
-        ];
+        let windows = [("day", "%Y-%m-%d", day), ("month", "%Y-%m", month)];
+        let windows = windows.map(|(name, format, limits)| Window {
+            name,
+            format,
+            limits,
+        });
         let is_limited = |window: &Window| window.limits != BudgetLimits::default();
-        Ok(Self {
-            counters,
-            windows: windows.into_iter().filter(is_limited).collect(),
-        })
+        let windows = windows.into_iter().filter(is_limited).collect();
+        Ok(Self { counters, windows })
     }
 
     /// Adds to the counters of all windows. If `is_checked`, adds nothing if a limit would be exceeded.
@@ -69,10 +61,8 @@ impl SharedWindows {
         let (counters, windows) = (self.counters.clone(), self.windows.clone());
         let work = move || {
             let now = Timestamp::now();
-            let keys: Vec<_> = windows
-                .iter()
-                .flat_map(|window| keys(window, now))
-                .collect();
+            let keys = windows.iter().flat_map(|window| keys(window, now));
+            let keys: Vec<_> = keys.collect();
             counters.update(&keys, |values| {
                 let counters = || windows.iter().zip(values.chunks_exact(RESOURCES.len()));
                 if is_checked {
@@ -80,13 +70,8 @@ impl SharedWindows {
                         .try_for_each(|(window, values)| check(window, spent(values), spending))?;
                 }
                 for values in values.chunks_exact_mut(RESOURCES.len()) {
-                    let Spending {
-                        steps,
-                        calls,
-                        tokens,
-                        cost,
-                    } = spent(values).saturating_add(spending);
-                    values.copy_from_slice(&[steps, calls, tokens, cost.nanos()]);
+                    let sum = spent(values).saturating_add(spending);
+                    values.copy_from_slice(&[sum.steps, sum.calls, sum.tokens, sum.cost.nanos()]);
                 }
                 Ok::<(), Exhausted>(())
             })

@@ -71,33 +71,22 @@ impl ApprovalQuestion<'_> {
     /// - No rule asks about it.
     /// - The session itself makes the call, and has read no text of strangers, who could have chosen it.
     pub fn may_be_kept(&self) -> bool {
-        let Approval {
-            tool,
-            targets,
-            concerns,
-            cx,
-            ..
-        } = self.approval;
+        let approval = &self.approval;
         let is_default =
             |reason: &Reason<'_>| matches!(reason, Reason::Ungranted | Reason::Default(_));
-        targets == [Target::unbounded(tool)]
-            && concerns.is_empty()
-            && !cx.is_exposed()
-            && cx.agent().is_none()
-            && self
-                .approval
-                .rulings()
-                .all(|ruling| ruling.reasons().iter().all(is_default))
+        let mut rulings = approval.rulings();
+        approval.targets == [Target::unbounded(approval.tool)]
+            && approval.concerns.is_empty()
+            && !approval.cx.is_exposed()
+            && approval.cx.agent().is_none()
+            && rulings.all(|ruling| ruling.reasons().iter().all(is_default))
     }
 
     /// Returns true if an approval of any kind holds for the hosts in this session: the only reason to ask is that neither the grant nor a
     /// rule [names](tools::policy::Reason::UnnamedHost) them. The question says so.
     pub fn holds_for_hosts(&self) -> bool {
-        self.approval.concerns.is_empty()
-            && self
-                .approval
-                .rulings()
-                .all(|ruling| is_only_unnamed(&ruling))
+        let mut rulings = self.approval.rulings();
+        self.approval.concerns.is_empty() && rulings.all(|ruling| is_only_unnamed(&ruling))
     }
 
     /// Returns the arguments without the long texts of which the preview has every line, so that who reads both has read all. These are
@@ -123,14 +112,11 @@ impl ApprovalQuestion<'_> {
     pub fn urls(&self) -> Vec<&str> {
         let mut urls = Vec::new();
         push_texts(self.approval.arguments.value(), &mut urls);
+        let is_host =
+            |target: &Target, host: &str| target.scheme() == "net" && target.value() == host;
         urls.retain(|url| {
             let host = Normaliser::Host.apply(url);
-            host.is_ok_and(|host| {
-                self.approval
-                    .targets
-                    .iter()
-                    .any(|it| it.scheme() == "net" && it.value() == host)
-            })
+            host.is_ok_and(|host| self.approval.targets.iter().any(|it| is_host(it, &host)))
         });
         urls
     }
@@ -179,23 +165,17 @@ impl ApprovalQuestion<'_> {
         } else {
             " (no grant names this host)".to_owned()
         };
-        let script = if has_other_script(target.value()) {
-            " (letters of another script)"
-        } else {
-            ""
-        };
-        let concerns = self
-            .approval
-            .concerns
-            .iter()
-            .filter(|concern| concern.target == *target);
+        let script = has_other_script(target.value()).then_some(" (letters of another script)");
+        let concerns = self.approval.concerns.iter();
+        let concerns = concerns.filter(|concern| concern.target == *target);
         let concerns: String = concerns
             .map(|concern| format!(", because {}", concern.reason))
             .collect();
-        let (sensitive, concerns) = (sensitive.unwrap_or_default(), visible(&concerns));
         format!(
-            "{scope}{script}{}{unnamed}{granted}{concerns}",
-            visible(&sensitive)
+            "{scope}{}{}{unnamed}{granted}{}",
+            script.unwrap_or_default(),
+            visible(&sensitive.unwrap_or_default()),
+            visible(&concerns)
         )
     }
 

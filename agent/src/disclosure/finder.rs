@@ -1,6 +1,5 @@
 //! [`ToolFinder`]: searches the tools of a session.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tools::policy::Verdict;
@@ -9,9 +8,9 @@ use tools_search::{Found, Match};
 
 use super::definition::described;
 use crate::found::SEARCHER;
-use crate::join::join;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
+use tools::join;
 
 /// The most bytes of the definitions in a result, so that the output limit of `tools.search` cuts none.
 const MAX_BYTES: u64 = 240 * 1024;
@@ -21,7 +20,7 @@ const DESCRIPTION_CHARS: usize = 300;
 
 /// Finds tools of a set. The service of `tools.search` and `tools.call`, which a [`Driver`](crate::Driver) adds to the calls of a session
 /// that does not offer all its tools.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ToolFinder {
     tools: ToolSet,
     budget: DisclosureBudget,
@@ -135,18 +134,16 @@ impl ToolFinder {
             lines += &line;
             names.push(name.clone());
         }
-        match search.others {
-            0 => {}
-            others => {
-                lines += &format!(
-                    "Left out: {others} less relevant; ask for more with limit, or with other words.\n"
-                )
-            }
+        if search.others > 0 {
+            lines += &format!(
+                "Left out: {} less relevant; ask for more with limit, or with other words.\n",
+                search.others
+            );
         }
         if !too_large.is_empty() {
-            let listed = too_large.join(", ");
             lines += &format!(
-                "Left out, because the result would be too large: {listed}; search for one by its name, with limit 1.\n"
+                "Left out, because the result would be too large: {}; search for one by its name, with limit 1.\n",
+                too_large.join(", ")
             );
         }
         (definitions, lines, names)
@@ -161,16 +158,15 @@ impl FoundTool {
 
     /// Returns the reasons of the match. It has nothing that another party wrote, because it can be a part of a prompt.
     fn line(&self, cx: &ToolContext) -> String {
-        let access = if self.is_granted {
-            ""
-        } else {
-            "; the grant does not cover it, so each call asks a person"
-        };
-        format!(
-            "{} matches: {}{access}\n",
+        let mut line = format!(
+            "{} matches: {}",
             cx.spelling(self.entry.name()),
             self.reasons()
-        )
+        );
+        if !self.is_granted {
+            line += "; the grant does not cover it, so each call asks a person";
+        }
+        line + "\n"
     }
 
     /// Returns the description as one line. Text from outside has no invisible characters in it.
@@ -205,12 +201,4 @@ fn access(cx: &ToolContext, entry: &Entry) -> Option<bool> {
         granted.all(|is_granted| is_granted)
     };
     (is_granted || cx.approver().is_some()).then_some(is_granted)
-}
-
-impl fmt::Debug for ToolFinder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolFinder")
-            .field("budget", &self.budget)
-            .finish_non_exhaustive()
-    }
 }

@@ -1,6 +1,5 @@
 //! [`SessionDisclosure`]: the disclosure of one session.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use tools::{Entry, ToolContext};
@@ -12,7 +11,7 @@ use crate::{
 };
 
 /// The disclosure of one session.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SessionDisclosure {
     disclosure: Disclosure,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
@@ -21,7 +20,7 @@ pub(crate) struct SessionDisclosure {
 }
 
 /// The tools of a session with those that a search offers.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Narrowed {
     /// The tool of which the provider forces a call.
     forced: Option<String>,
@@ -134,11 +133,5 @@ impl SessionDisclosure {
         } else {
             narrow()
         }
-    }
-}
-
-impl fmt::Debug for SessionDisclosure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.disclosure.fmt(f)
     }
 }

@@ -21,15 +21,14 @@ use super::{Driver, DriverError, RunContext};
 use crate::consent::DeferredRequests;
 use crate::disclosure::definition;
 use crate::repeat::{self, CallEffect, RepeatGuard};
-use crate::{ApprovalRequest, PendingCall, Repeated, Run, ToolSet, WireToolSet};
+use crate::{ApprovalRequest, PendingCall, Repeated, Run, WireToolSet};
 
 /// The calls of a turn and their tasks.
 struct Batch<'a> {
     run: &'a mut Run,
     calls: Vec<(PendingCall, Option<Arc<CallReporter>>)>,
     tasks: &'a mut CallTasks,
-    cx: &'a ToolContext,
-    tools: &'a ToolSet,
+    run_cx: &'a RunContext<'a>,
     wire: Option<&'a WireToolSet>,
     repeats: &'a mut RepeatGuard,
     started: Instant,
@@ -66,14 +65,8 @@ impl Driver {
             if let Some(inner) = run_cx.tools.inner_call(&pending.call) {
                 pending.call = inner;
             }
-            let RunContext {
-                session,
-                tools,
-                sink,
-                budget,
-                ..
-            } = run_cx;
-            let reporter = CallReporter::start(&pending, tools, session.context(), sink, budget);
+            let reporter =
+                CallReporter::start(&pending, run_cx.tools, cx, run_cx.sink, run_cx.budget);
             (pending, reporter)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
@@ -83,16 +76,15 @@ impl Driver {
             run,
             calls,
             tasks,
-            cx: run_cx.cx,
-            tools: run_cx.tools,
+            run_cx,
             wire,
             repeats,
             started: Instant::now(),
             deferred: Vec::new(),
             fatal: None,
         };
-        batch.refuse(run_cx);
-        batch.spawn(run_cx);
+        batch.refuse();
+        batch.spawn();
         while !batch.tasks.running.is_empty() {
             match run_cx
                 .token
@@ -119,8 +111,8 @@ impl Driver {
 
 impl<'a> Batch<'a> {
     /// Gives refused calls their results. Each refusal has a span and is recorded in the journal first, if there is one.
-    fn refuse(&mut self, run_cx: &RunContext<'_>) {
-        let cx = run_cx.cx;
+    fn refuse(&mut self) {
+        let run_cx = self.run_cx;
         let turn = self.run.turns();
         for position in 0..self.calls.len() {
             let (pending, _) = &self.calls[position];
@@ -128,7 +120,8 @@ impl<'a> Batch<'a> {
                 continue;
             };
             let (name, reason) = (pending.call.name.clone(), reason.clone());
-            let cx = place(cx, turn, pending.index, &pending.call).enter(cx.clone());
+            let place = place(run_cx.cx, turn, pending.index, &pending.call);
+            let cx = place.enter(run_cx.cx.clone());
             let running = self.tasks.new_call(position, run_cx.token);
             let refused = async move {
                 tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
@@ -139,54 +132,38 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn spawn(&mut self, run_cx: &RunContext<'_>) {
-        let RunContext {
-            tools,
-            cx,
-            token,
-            runtime,
-            budget,
-            ..
-        } = *run_cx;
+    fn spawn(&mut self) {
+        let run_cx = self.run_cx;
         let turn = self.run.turns();
         // Conflicting calls run in the order of the turn, independently of task scheduling.
         let order = (self.calls.len() > 1).then(CallOrder::new);
-        for (
-            position,
-            (
-                PendingCall {
-                    call,
-                    index,
-                    refused,
-                },
-                reporter,
-            ),
-        ) in self.calls.iter().enumerate()
-        {
-            if refused.is_some() {
+        for (position, (pending, reporter)) in self.calls.iter().enumerate() {
+            if pending.refused.is_some() {
                 continue;
             }
-            let mut running = self.tasks.new_call(position, token);
+            let call = &pending.call;
+            let mut running = self.tasks.new_call(position, run_cx.token);
             let alarm = self.tasks.deadline_alarm(&running);
-            let place = place(cx, turn, *index, call);
+            let place = place(run_cx.cx, turn, pending.index, call);
             let place = match &order {
                 Some(order) => place.with_order(order),
                 None => place,
             };
-            let cx = cx.clone().with_cancellation(running.token.clone());
+            let cx = run_cx.cx.clone().with_cancellation(running.token.clone());
             let place = place.with_observer(alarm.clone());
             let place = match reporter {
                 Some(reporter) => place
                     .with_person_clock(reporter.person_clock.clone())
                     .with_progress(reporter.clone()),
-                None => place.with_person_clock(budget.person_clock().clone()),
+                None => place.with_person_clock(run_cx.budget.person_clock().clone()),
             };
             let cx = place.enter(cx);
+            let tools = run_cx.tools;
             let execution = tools.execute(&cx, &call.name, call.arguments.clone());
             running.span = execution.span();
             let gated =
                 GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
-            self.tasks.spawn(runtime, running, gated);
+            self.tasks.spawn(run_cx.runtime, running, gated);
         }
     }
 
@@ -197,24 +174,21 @@ impl<'a> Batch<'a> {
             return Ok(());
         };
         let (pending, _) = &self.calls[position];
-        match joined.map_or_else(
+        let outcome = joined.map_or_else(
             |error| Err(task_error(&pending.call, error)),
             |(_, outcome)| outcome,
-        ) {
-            Ok(result) => self.answer(position, result, None)?,
-            Err(error) => {
-                if self.defer(position, &error) {
-                    return Ok(());
-                }
-                let (pending, _) = &self.calls[position];
-                let result = pending
-                    .refusal()
-                    .unwrap_or_else(|| self.error_result(&pending.call, &error));
-                self.answer(position, result, Some(&error))?;
-                if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
-                    self.fatal.get_or_insert(error);
-                }
-            }
+        );
+        let error = match outcome {
+            Ok(result) => return self.answer(position, result, None),
+            Err(error) => error,
+        };
+        let result = self.error_result(pending, &error);
+        if self.defer(position, &error) {
+            return Ok(());
+        }
+        self.answer(position, result, Some(&error))?;
+        if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
+            self.fatal.get_or_insert(error);
         }
         Ok(())
     }
@@ -226,7 +200,7 @@ impl<'a> Batch<'a> {
             error.code(),
             ErrorCode::PermissionDenied | ErrorCode::Unapproved
         );
-        let requests = DeferredRequests::of_run(self.cx).filter(|_| is_unapproved);
+        let requests = DeferredRequests::of_run(self.run_cx.cx).filter(|_| is_unapproved);
         let Some(request) = requests.and_then(|requests| requests.take(&call.id)) else {
             return false;
         };
@@ -258,7 +232,8 @@ impl<'a> Batch<'a> {
     ) -> Result<(), DriverError> {
         let (PendingCall { call, refused, .. }, reporter) = &self.calls[position];
         let is_effective = |entry: Arc<Entry>| !entry.tool().effects.is_read_only();
-        let is_write = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
+        let entry = self.run_cx.tools.get(&call.name);
+        let is_write = !result.is_error && entry.is_ok_and(is_effective);
         let is_wait = RepeatGuard::is_wait(&result, self.started.elapsed());
         self.repeats
             .notice_compaction(self.run.compaction().version());
@@ -292,13 +267,14 @@ impl<'a> Batch<'a> {
 
     /// Returns the result of a failed call, in the words of the model. If the arguments of a tool that is not offered are wrong, the model
     /// needs the definition.
-    fn error_result(&self, call: &ToolCall, error: &ToolError) -> ToolResult {
-        let mut result = self
-            .cx
-            .error_result(self.tools.get(&call.name).ok().as_deref(), error);
-        let hidden = self
-            .tools
-            .hidden(&call.name)
+    fn error_result(&self, pending: &PendingCall, error: &ToolError) -> ToolResult {
+        if let Some(refusal) = pending.refusal() {
+            return refusal;
+        }
+        let (name, RunContext { cx, tools, .. }) = (&pending.call.name, self.run_cx);
+        let mut result = cx.error_result(tools.get(name).ok().as_deref(), error);
+        let hidden = tools
+            .hidden(name)
             .filter(|_| error.code() == ErrorCode::InvalidArguments);
         let definition = hidden.map(|entry| definition(&entry, self.wire));
         result
@@ -309,35 +285,23 @@ impl<'a> Batch<'a> {
 
     /// Abandons an overdue call.
     fn time_out(&mut self, overdue: Overdue) -> Result<(), DriverError> {
-        let matches = |running: &RunningCall| Some(running.gated.number()) == overdue.call;
-        let Some((id, running)) = self
-            .tasks
-            .running
-            .iter()
-            .find(|(_, running)| matches(running))
-        else {
+        let Overdue { call, limit } = overdue;
+        let mut running = self.tasks.running.iter();
+        let found = running.find(|(_, running)| Some(running.gated.number()) == call);
+        let Some((id, state)) = found.map(|(id, running)| (*id, running.gated.abandon())) else {
             return Ok(());
         };
-        let (id, state) = (*id, running.gated.abandon());
         if state == PollState::Idle {
             // The pipeline ends the call. It may hold a worker again before that.
-            let grace = self.tasks.grace_alarm(overdue.call, overdue.limit);
-            self.tasks
-                .running
-                .entry(id)
-                .and_modify(|running| running.grace = grace);
+            let grace = self.tasks.grace_alarm(call, limit);
+            let running = self.tasks.running.entry(id);
+            running.and_modify(|running| running.grace = grace);
             return Ok(());
         }
-        if let Some(running) = self.tasks.running.remove(&id) {
-            self.abandon(
-                &running,
-                state,
-                ToolErrorKind::Timeout {
-                    limit: overdue.limit,
-                },
-            )?;
+        match self.tasks.running.remove(&id) {
+            Some(running) => self.abandon(&running, state, ToolErrorKind::Timeout { limit }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Waits up to [`GRACE`](super::gated_execution::GRACE) for cancelled calls, so that the journal records their outcomes. A
@@ -360,12 +324,8 @@ impl<'a> Batch<'a> {
         while let Some(joined) = self.tasks.try_join() {
             self.settle(joined)?;
         }
-        let mut left: Vec<_> = self
-            .tasks
-            .running
-            .drain()
-            .map(|(_, running)| running)
-            .collect();
+        let running = self.tasks.running.drain();
+        let mut left: Vec<_> = running.map(|(_, running)| running).collect();
         left.sort_unstable_by_key(|running| running.position);
         for running in left {
             self.abandon(&running, running.gated.abandon(), ToolErrorKind::Cancelled)?;
@@ -383,17 +343,12 @@ impl<'a> Batch<'a> {
         running.token.cancel();
         let (pending, reporter) = &self.calls[running.position];
         let mut error = ToolError::new(pending.call.name.as_str(), kind);
-        if self
-            .tools
-            .get(&pending.call.name)
-            .is_ok_and(|entry| !entry.tool().effects.is_idempotent())
-        {
+        let entry = self.run_cx.tools.get(&pending.call.name);
+        if entry.is_ok_and(|entry| !entry.tool().effects.is_idempotent()) {
             error = error.with_unclear_effects();
         }
         running.span.fail(error.code(), &error);
-        let result = pending
-            .refusal()
-            .unwrap_or_else(|| self.error_result(&pending.call, &error));
+        let result = self.error_result(pending, &error);
         if let Some(reporter) = reporter {
             if state == PollState::Polling {
                 reporter.abandon(self.tasks.gate.abandoned());

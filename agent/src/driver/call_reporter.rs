@@ -40,12 +40,10 @@ impl CallReporter {
         }
         let PendingCall { call, refused, .. } = pending;
         let (id, name) = (call.id.clone(), call.name.clone());
-        let (targets, rulings) = judge_call(call, tools, cx).unwrap_or_default();
-        let rulings = if refused.is_some() {
-            Vec::new()
-        } else {
-            rulings
-        };
+        let (targets, mut rulings) = judge_call(call, tools, cx).unwrap_or_default();
+        if refused.is_some() {
+            rulings.clear();
+        }
         let arguments = tools.masked_arguments(call);
         sink.send(|| Event::CallStarted {
             id: id.clone(),
@@ -54,14 +52,13 @@ impl CallReporter {
             targets,
             rulings,
         });
-        let person_clock =
-            Arc::new(PersonClock::default().with_outer(budget.person_clock().clone()));
+        let of_run = budget.person_clock().clone();
         Some(Arc::new(Self {
             id,
             name,
             is_refused: refused.is_some(),
             started: Instant::now(),
-            person_clock,
+            person_clock: Arc::new(PersonClock::default().with_outer(of_run)),
             sink: sink.clone(),
             is_open: Mutex::new(true),
         }))
@@ -99,17 +96,12 @@ impl CallReporter {
                 .elapsed()
                 .saturating_sub(self.person_clock.waited());
             let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-            let error = if self.is_refused {
-                Some(ErrorCode::Refused)
-            } else {
-                result.error_code()
-            };
-            let (id, name, result) = (self.id.clone(), self.name.clone(), result.clone());
+            let refused = self.is_refused.then_some(ErrorCode::Refused);
             self.sink.send(|| Event::Result {
-                id,
-                name,
-                result,
-                error,
+                id: self.id.clone(),
+                name: self.name.clone(),
+                result: result.clone(),
+                error: refused.or(result.error_code()),
                 duration_ms,
             });
         }

@@ -50,6 +50,15 @@ impl Room {
     pub(super) fn is_refused(self) -> bool {
         self.cause == CompactionCause::ContextLength
     }
+
+    /// Returns the tokens that the next request may have: all of the room, or this part of it after a refusal.
+    fn limit(self, percent: u64) -> u64 {
+        if self.is_refused() {
+            self.percent(percent)
+        } else {
+            self.tokens
+        }
+    }
 }
 
 /// Returns true if the service refused a request because it is longer than the model's context.
@@ -142,14 +151,12 @@ impl Driver {
         before: RequestSize,
         run_cx: &RunContext<'_>,
     ) -> Result<bool, DriverError> {
-        let (cause, replaced, summarised, dropped, summary_problem) =
-            (room.cause, Vec::new(), None, None, None);
         let mut compacted = Compacted {
-            cause,
-            replaced,
-            summarised,
-            dropped,
-            summary_problem,
+            cause: room.cause,
+            replaced: Vec::new(),
+            summarised: None,
+            dropped: None,
+            summary_problem: None,
             before,
             after: before,
         };
@@ -178,29 +185,17 @@ impl Driver {
         let newest = newest(run, room).max(first);
         compacted.replaced = replace_all(run, first..newest, run_cx);
         let size = self.request_size(run, run_cx).tokens;
-        if size > room.percent(GOAL)
-            && (room.is_refused() || size >= run.compaction().next_summary())
-        {
-            self.summarise(
-                run,
-                newest,
-                room,
-                room.percent(WORTH_SUMMARY),
-                compacted,
-                run_cx,
-            )
-            .await?;
+        let is_due = room.is_refused() || size >= run.compaction().next_summary();
+        if size > room.percent(GOAL) && is_due {
+            let least = room.percent(WORTH_SUMMARY);
+            self.summarise(run, newest, room, least, compacted, run_cx)
+                .await?;
             if !room.is_refused() && compacted.summary_problem.is_some() {
-                run.compaction_mut()
-                    .postpone_summary(size + room.percent(WORTH_SUMMARY));
+                run.compaction_mut().postpone_summary(size + least);
             }
         }
         // The model has not seen the newest results yet.
-        let most = if room.is_refused() {
-            room.percent(NEAR_LIMIT)
-        } else {
-            room.tokens
-        };
+        let most = room.limit(NEAR_LIMIT);
         let bytes = self.request_size(run, run_cx).bytes;
         compacted
             .replaced
@@ -212,11 +207,7 @@ impl Driver {
             self.summarise(run, newest, room, 0, compacted, run_cx)
                 .await?;
         }
-        let fits = if room.is_refused() {
-            room.percent(MUST_FREE)
-        } else {
-            room.tokens
-        };
+        let fits = room.limit(MUST_FREE);
         if !run.has_ended() && self.request_size(run, run_cx).tokens > fits {
             compacted.dropped = self.drop_oldest(run, fits, run_cx);
         }
@@ -231,25 +222,19 @@ impl Driver {
         most: u64,
         run_cx: &RunContext<'_>,
     ) -> Option<Range<usize>> {
-        let (start, summarised) = (
-            stable_prefix(run.messages()),
-            run.compaction().summary_end(),
-        );
-        let ends = turn_starts(run.messages())
-            .filter(|end| *end > start && summarised.is_none_or(|first| *end >= first));
-        let ends: Vec<_> = ends.collect();
+        let start = stable_prefix(run.messages());
+        let first = run.compaction().summary_end().unwrap_or_default();
         let before = request_bytes(run);
         let definitions = self.definition_bytes(run_cx);
-        let shorter = ends.into_iter().filter_map(|end| {
+        let mut found = None;
+        for end in turn_starts(run.messages()).filter(|end| *end > start && *end >= first) {
             let text = dropped_text(&run.messages()[start..end]);
             let bytes = summarised_bytes(run, start..end, &text);
-            (bytes < before).then_some((end, text, run.compaction().tokens(definitions + bytes)))
-        });
-        let mut found = None;
-        for (end, text, tokens) in shorter {
-            found = Some((end, text));
-            if tokens <= most {
-                break;
+            if bytes < before {
+                found = Some((end, text));
+                if run.compaction().tokens(definitions + bytes) <= most {
+                    break;
+                }
             }
         }
         let (end, text) = found?;
@@ -272,18 +257,17 @@ impl Driver {
 /// Returns the text in place of messages that are left out, with the last prompt among them, which is the present task.
 fn dropped_text(messages: &[Message]) -> String {
     let title = "[The older part of this conversation was left out to save context.]";
-    let prompt = messages
-        .iter()
-        .rev()
-        .find(|message| message.role == Role::User)
-        .map(Message::to_text);
-    match prompt {
-        Some(prompt) => format!(
-            "{title}\n[The user's last message in it]\n{}",
-            head(&prompt, MAX_PROMPT_BYTES)
-        ),
-        None => title.to_owned(),
-    }
+    title.to_owned() + &quote_last_prompt(messages, MAX_PROMPT_BYTES)
+}
+
+/// Returns a line and the beginning of the user's last message, if there is one.
+pub(super) fn quote_last_prompt(messages: &[Message], most: usize) -> String {
+    let mut messages = messages.iter().rev();
+    let prompt = messages.find(|message| message.role == Role::User);
+    let prompt = prompt.map(Message::to_text);
+    let quoted =
+        prompt.map(|prompt| format!("\n[The user's last message in it]\n{}", head(&prompt, most)));
+    quoted.unwrap_or_default()
 }
 
 /// Returns the position of the first message that stays as it is: at least the last turn with its results, and else as many turns as fit
@@ -307,14 +291,10 @@ fn newest(run: &Run, room: Room) -> usize {
 pub(super) fn stable_prefix(messages: &[Message]) -> usize {
     let system = messages
         .iter()
-        .take_while(|message| message.role == Role::System)
-        .count();
-    system
-        + usize::from(
-            messages
-                .get(system)
-                .is_some_and(|message| message.role == Role::User),
-        )
+        .position(|message| message.role != Role::System);
+    let system = system.unwrap_or(messages.len());
+    let next = messages.get(system);
+    system + usize::from(next.is_some_and(|message| message.role == Role::User))
 }
 
 /// Returns the positions after the stable prefix at which the conversation can be cut: no call is there without its result, and no part

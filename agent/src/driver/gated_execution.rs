@@ -99,19 +99,13 @@ impl Future for GatedExecution {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self {
-            execution,
-            tool,
-            call,
-            ticket,
-            alarm,
-            cx,
-            is_refused,
-        } = self.get_mut();
-        if *is_refused {
+        let this = self.get_mut();
+        let execution = &mut this.execution;
+        if this.is_refused {
             return Pin::new(execution).poll(task);
         }
-        match call.enter(ticket, task.waker(), alarm.pending.get().is_some()) {
+        let has_begun = this.alarm.pending.get().is_some();
+        match this.call.enter(&mut this.ticket, task.waker(), has_begun) {
             GateDecision::Enter(_slot) => Pin::new(execution).poll(task),
             GateDecision::Wait => Poll::Pending,
             GateDecision::Exhausted => {
@@ -119,11 +113,11 @@ impl Future for GatedExecution {
                     "earlier calls of tools that do not yield hold all worker threads for calls; \
                               try again later, and restart the program if that does not help"
                         .to_owned();
-                let error =
-                    ToolError::new(std::mem::take(tool), ToolErrorKind::Unavailable { reason });
+                let tool = std::mem::take(&mut this.tool);
+                let error = ToolError::new(tool, ToolErrorKind::Unavailable { reason });
                 // The refusal does not block a worker, so it needs no slot.
-                *is_refused = true;
-                execution.refuse(cx, error);
+                this.is_refused = true;
+                execution.refuse(&this.cx, error);
                 Pin::new(execution).poll(task)
             }
         }

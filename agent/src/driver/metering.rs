@@ -14,8 +14,8 @@ use crate::provider::guarded;
 use crate::run::{BYTES_PER_TOKEN, Compaction};
 use crate::trace::{end_chat, open_chat};
 use crate::{
-    Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Provider, ProviderError,
-    Request, Run, Spending, Step, TextSink, Turn, Usage,
+    Budget, BudgetError, Cost, Exhausted, FailureKind, Provider, ProviderError, Request, Run,
+    Spending, Step, TextSink, Turn, Usage,
 };
 
 /// The bytes around each part of a message.
@@ -49,14 +49,14 @@ impl Meter<'_> {
         let (received, lost) = (AtomicU64::new(0), AtomicU64::new(0));
         let count = |text: &str| {
             received.fetch_add(text.len() as u64, Ordering::Relaxed);
-            request.text_sink.iter().for_each(|sink| sink.send(text));
+            request.text_sink.iter().for_each(|sink| sink(text));
         };
         let count_lost = || {
             lost.fetch_add(1, Ordering::Relaxed);
         };
         let counted = Request {
-            text_sink: request.text_sink.map(|_| TextSink::new(&count)),
-            lost_reply_sink: Some(LostReplySink::new(&count_lost)),
+            text_sink: request.text_sink.map(|_| &count as TextSink<'_>),
+            lost_reply_sink: Some(&count_lost),
             ..request
         };
         let turn = request
@@ -143,18 +143,14 @@ impl Driver {
         let Step::Call(calls) = run.step() else {
             return Ok(());
         };
-        if charge(run_cx.budget, Spending::calls(calls.len() as u64))
-            .await?
-            .is_none()
-        {
+        let all = Spending::calls(calls.len() as u64);
+        if charge(run_cx.budget, all).await?.is_none() {
             return Ok(());
         }
         for pending in calls {
             if let Some(exhausted) = charge(run_cx.budget, Spending::calls(1)).await? {
-                run.refuse(
-                    &pending.call.id,
-                    format!("{exhausted}, so this call was not run"),
-                );
+                let reason = format!("{exhausted}, so this call was not run");
+                run.refuse(&pending.call.id, reason);
                 run.exhaust(exhausted);
             }
         }
@@ -204,12 +200,10 @@ pub(super) fn request_bytes(run: &Run) -> u64 {
 
 /// Returns the bytes of a request with this text in place of these messages.
 pub(super) fn summarised_bytes(run: &Run, messages: Range<usize>, text: &str) -> u64 {
-    let (before, after) = (
-        &run.messages()[..messages.start],
-        &run.messages()[messages.end..],
-    );
     let shown = |messages| shown_bytes(messages, run.compaction());
-    shown(before) + PART_BYTES + text.len() as u64 + shown(after)
+    let before = shown(&run.messages()[..messages.start]);
+    let after = shown(&run.messages()[messages.end..]);
+    before + PART_BYTES + text.len() as u64 + after
 }
 
 fn part_bytes(part: &Part) -> u64 {
@@ -217,12 +211,8 @@ fn part_bytes(part: &Part) -> u64 {
         Part::Content(content) => return content_bytes(content),
         Part::ToolCall(call) => call.id.len() + call.name.len() + call.arguments.to_string().len(),
         Part::Reasoning { text, opaque } => {
-            text.len()
-                + if opaque.is_null() {
-                    0
-                } else {
-                    opaque.to_string().len()
-                }
+            let opaque = Some(opaque).filter(|opaque| !opaque.is_null());
+            text.len() + opaque.map_or(0, |opaque| opaque.to_string().len())
         }
         _ => 0,
     };

@@ -350,7 +350,7 @@ impl Driver {
             (first, &failure, summary.steps)
             && self.fits_with_search(error, session)
         {
-            sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error.into())));
+            sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error)));
             drop(present);
             return Box::pin(self.drive_in_span(session, first, before, check)).await;
         }

@@ -7,13 +7,13 @@ use std::ops::Range;
 use tools::head;
 use tools::protocol::{Message, Role};
 
-use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
+use super::compact::{Room, is_context_length, quote_last_prompt, stable_prefix, turn_starts};
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
 use crate::inner_call;
-use crate::join::join;
 use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet};
+use tools::join;
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
@@ -173,31 +173,13 @@ fn message_text(
 ) -> String {
     let most = usize::try_from(run.compaction().bytes(room.percent(LONGEST))).unwrap_or(usize::MAX);
     let messages = &run.messages()[messages];
-    let summary = head(summary.trim(), most);
-    let mut text = format!(
-        "{TITLE}\n{}",
-        if summary.is_empty() {
-            "(none)"
-        } else {
-            summary
-        }
-    );
+    let summary = Some(head(summary.trim(), most)).filter(|summary| !summary.is_empty());
+    let mut text = format!("{TITLE}\n{}", summary.unwrap_or("(none)"));
     if !is_new {
         let _ = write!(text, "\n{}", calls_text(messages, run_cx.tools));
     }
     // The last prompt is the present task.
-    let prompt = messages
-        .iter()
-        .rev()
-        .find(|message| message.role == Role::User)
-        .map(Message::to_text);
-    if let Some(prompt) = prompt {
-        let _ = write!(
-            text,
-            "\n[The user's last message in it]\n{}",
-            head(&prompt, most)
-        );
-    }
+    text += &quote_last_prompt(messages, most);
     let found = found_text(run, messages, run_cx);
     if !found.is_empty() {
         let _ = write!(
@@ -205,12 +187,8 @@ fn message_text(
             "\n[Tools that you found and called in it; search for one again before you call it: {found}]"
         );
     }
-    if let Some(plan) = run_cx
-        .session
-        .context()
-        .service::<Plan>()
-        .filter(|plan| !plan.items().is_empty())
-    {
+    let plan = run_cx.session.context().service::<Plan>();
+    if let Some(plan) = plan.filter(|plan| !plan.items().is_empty()) {
         let _ = write!(text, "\n[Your plan]\n{plan}");
     }
     text
@@ -219,20 +197,14 @@ fn message_text(
 /// Returns the names of the tools that these messages call and no request offers, without the forgotten ones.
 fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> String {
     let known = run_cx.known_tools(run);
-    let called: BTreeSet<_> = messages
-        .iter()
-        .flat_map(Message::calls)
-        .map(inner_call::name)
-        .collect();
+    let calls = messages.iter().flat_map(Message::calls);
+    let called: BTreeSet<_> = calls.map(inner_call::name).collect();
     let is_hidden = |name: &str| {
-        run_cx
-            .tools
-            .hidden(name)
-            .is_some_and(|entry| !is_of_search(&entry))
+        let entry = run_cx.tools.hidden(name);
+        entry.is_some_and(|entry| !is_of_search(&entry))
     };
-    let found = called
-        .into_iter()
-        .filter(|name| known.contains(*name) && is_hidden(name));
+    let found = called.into_iter();
+    let found = found.filter(|name| known.contains(*name) && is_hidden(name));
     join(found.map(|name| run_cx.cx.spelling(name)), ", ")
 }
 

@@ -4,7 +4,6 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use tools::tasks::TaskInfo;
 use tools::{Tasks, ToolContext};
 
 use super::RunContext;
@@ -20,18 +19,12 @@ pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> 
     };
     let send = async {
         loop {
-            let TaskInfo {
-                handle: task,
-                tool: name,
-                title,
-                state,
-                ..
-            } = tasks.next_ended().await;
+            let ended = tasks.next_ended().await;
             run_cx.sink.send(|| Event::TaskEnded {
-                task,
-                name,
-                title,
-                state: state.to_string(),
+                task: ended.handle,
+                name: ended.tool,
+                title: ended.title,
+                state: ended.state.to_string(),
             });
         }
     };
@@ -50,23 +43,14 @@ pub(super) fn note_tasks(run: &mut Run, run_cx: &RunContext<'_>) {
         return;
     };
     let is_readable = run_cx.tools.get(READER).is_ok();
-    for TaskInfo {
-        handle,
-        tool,
-        state,
-        ..
-    } in tasks.take_untold()
-    {
-        let (fact, verb) = if state.has_ended() {
+    for task in tasks.take_untold() {
+        let (fact, verb) = if task.state.has_ended() {
             ("has ended", "reads it")
         } else {
             ("waits", "goes on with it")
         };
-        let how = if is_readable {
-            format!("; {READER} {verb}")
-        } else {
-            String::new()
-        };
+        let how = is_readable.then(|| format!("; {READER} {verb}"));
+        let (handle, tool, how) = (task.handle, task.tool, how.unwrap_or_default());
         run.add_note(&format!("[task {handle} ({tool}) {fact}{how}]"));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tools::Content;
 use tools::protocol::{Message, Part};
 
 use super::checkpoint::LastCheckpoint;
@@ -11,7 +10,7 @@ use super::rejected_reply::is_empty;
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::Hidden;
 use crate::run::AnswerCheck;
-use crate::{Event, ProviderError, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
+use crate::{Event, ProviderError, Request, Run, Spending, Step, TextSink, Turn};
 
 impl Driver {
     /// Requests a turn and writes its checkpoint, which must precede its calls. Ends the run if its budget has no step left.
@@ -63,10 +62,7 @@ impl Driver {
             });
         };
         let request = run.request_messages();
-        let Some(turn) = self
-            .complete(&request, Some(TextSink::new(&send)), 0, run_cx)
-            .await
-        else {
+        let Some(turn) = self.complete(&request, Some(&send), 0, run_cx).await else {
             run.cancel();
             return Ok(());
         };
@@ -79,13 +75,8 @@ impl Driver {
             .into());
         }
         let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
-        let texts = turn
-            .message
-            .parts
-            .iter()
-            .filter_map(text_of)
-            .filter(|_| is_unsent);
-        let texts: Vec<_> = texts.map(str::to_owned).collect();
+        let mut texts: Vec<_> = turn.message.parts.iter().filter_map(text_of).collect();
+        texts.retain(|_| is_unsent);
         if let Some(usage) = turn.usage {
             let bytes = self.request_size(run, run_cx).bytes;
             run.compaction_mut().measure(bytes, usage.input_tokens);
@@ -119,22 +110,16 @@ impl Driver {
         min_output_tokens: u32,
         run_cx: &RunContext<'_>,
     ) -> Option<Result<Turn, DriverError>> {
-        let RunContext {
-            session,
-            tools,
-            token,
-            sink,
-            ..
-        } = run_cx;
-        let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
+        let cx = run_cx.session.context();
+        let send_retry = |retry| run_cx.sink.send(|| Event::RequestRetried(retry));
         let request = Request {
-            agent: session.context().agent(),
-            deadline: session.context().deadline(),
-            retry_sink: Some(RetrySink::new(&send_retry)),
+            agent: cx.agent(),
+            deadline: cx.deadline(),
+            retry_sink: Some(&send_retry),
             is_summary: text_sink.is_none(),
             text_sink,
             min_output_tokens,
-            ..Request::new(messages, tools, token)
+            ..Request::new(messages, run_cx.tools, run_cx.token)
         };
         let (meter, provider) = (self.meter(run_cx), &*self.provider);
         if request.is_summary {
@@ -145,9 +130,9 @@ impl Driver {
     }
 }
 
-fn text_of(part: &Part) -> Option<&str> {
+fn text_of(part: &Part) -> Option<String> {
     match part {
-        Part::Content(content) => Content::as_text(content),
+        Part::Content(content) => content.as_text().map(str::to_owned),
         _ => None,
     }
 }

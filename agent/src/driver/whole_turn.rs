@@ -23,16 +23,11 @@ impl Meter<'_> {
             if let Err(error) = self.budget.charge(Spending::steps(1)).await {
                 return Some(Err(DriverError::Budget(error)));
             }
-            let turn = match self
-                .request(
-                    provider,
-                    Request {
-                        messages: &messages,
-                        ..request
-                    },
-                )
-                .await?
-            {
+            let request = Request {
+                messages: &messages,
+                ..request
+            };
+            let turn = match self.request(provider, request).await? {
                 Ok(turn) => turn,
                 Err(error) => return Some(Err(error)),
             };
@@ -56,10 +51,7 @@ impl Meter<'_> {
 fn join_turns(paused: Turn, mut turn: Turn) -> Turn {
     turn.message.parts.splice(..0, paused.message.parts);
     turn.usage = match (paused.usage, turn.usage) {
-        (Some(mut usage), Some(more)) => {
-            usage += more;
-            Some(usage)
-        }
+        (Some(usage), Some(more)) => Some(usage + more),
         (usage, more) => usage.or(more),
     };
     turn

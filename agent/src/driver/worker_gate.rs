@@ -205,14 +205,12 @@ impl GatedCall {
     /// Abandons the call if it is being polled, and returns its state.
     pub(super) fn abandon(&self) -> PollState {
         self.gate.update(|state| {
+            let mut queued = state.queue.values();
+            let is_queued = queued.any(|queued| queued.call == self.number);
             if state.polling.contains(&self.number) {
                 state.abandoned.insert(self.number);
                 PollState::Polling
-            } else if state
-                .queue
-                .values()
-                .any(|queued| queued.call == self.number)
-            {
+            } else if is_queued {
                 PollState::Queued
             } else {
                 PollState::Idle

@@ -9,8 +9,8 @@ use tools::{Content, ToolCall, ToolResult, source};
 
 use super::prompt::{self, ParsedArguments, ParsedCall};
 use super::{Provider, ProviderError, ProviderInfo, ProviderSubmission, Request, Turn, TurnFuture};
-use crate::join::join;
 use crate::{ToolSet, arguments_from_pairs};
+use tools::join;
 
 /// A provider without a model: the prompt is the tool calls, as in `fs.list path=. ; time.now zone=UTC`.
 ///

@@ -177,21 +177,8 @@ fn name_place(path: &Option<PathBuf>) -> String {
 /// A receiver of the attempts that failed after the service had begun its reply, such as a stream that broke off.
 ///
 /// A service bills the prompt of such an attempt but reports no usage, so budgets count its estimated tokens. A provider that makes
-/// several attempts calls the sink after each one, the last one included.
-#[derive(Clone, Copy)]
-pub struct LostReplySink<'a>(&'a (dyn Fn() + Send + Sync));
-
-impl<'a> LostReplySink<'a> {
-    /// Creates a sink from a function, which must not block.
-    pub fn new(send: &'a (dyn Fn() + Send + Sync)) -> Self {
-        Self(send)
-    }
-
-    /// Reports a failed attempt.
-    pub fn send(&self) {
-        (self.0)();
-    }
-}
+/// several attempts calls the sink after each one, the last one included. The sink must not block.
+pub type LostReplySink<'a> = &'a (dyn Fn() + Send + Sync);
 
 /// The kind of a failed model request. Providers read it from the codes of their service, so that programs need not read messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -109,9 +109,8 @@ pub struct Request<'a> {
 /// A receiver of a turn's text while the model writes it.
 ///
 /// The pieces that a provider sends must add up to the texts of the turn that it returns. A provider may send no piece at all. A
-/// [retry](RequestRetry::withdraws_text) can withdraw the pieces before it.
-#[derive(Clone, Copy)]
-pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
+/// [retry](RequestRetry::withdraws_text) can withdraw the pieces before it. The sink must not block.
+pub type TextSink<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
 impl<'a> Request<'a> {
     /// Creates a request of a session's own agent, without a deadline or sinks.
@@ -132,17 +131,5 @@ impl<'a> Request<'a> {
             retry_sink: None,
             lost_reply_sink: None,
         }
-    }
-}
-
-impl<'a> TextSink<'a> {
-    /// Creates a sink from a function, which must not block.
-    pub fn new(send: &'a (dyn Fn(&str) + Send + Sync)) -> Self {
-        Self(send)
-    }
-
-    /// Sends the next piece of text.
-    pub fn send(&self, text: &str) {
-        (self.0)(text);
     }
 }

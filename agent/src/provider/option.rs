@@ -9,7 +9,6 @@ use super::{GenerationOptions, KeySource, Price, RetryPolicy, Timeouts};
 
 /// The configuration of a provider. A provider ignores the options that it does not use. `None` means the default.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct ProviderOptions {
     /// The file of model turns for a scripted provider.
     pub script: Option<PathBuf>,
@@ -55,90 +54,5 @@ impl ProviderOptions {
     /// Creates empty options.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets the file of model turns.
-    #[must_use]
-    pub fn with_script(mut self, path: impl Into<PathBuf>) -> Self {
-        self.script = Some(path.into());
-        self
-    }
-
-    /// Sets the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets the base URL of the service.
-    #[must_use]
-    pub fn with_base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
-        self
-    }
-
-    /// Sets the known service whose variant of the format is spoken.
-    #[must_use]
-    pub fn with_dialect(mut self, dialect: impl Into<String>) -> Self {
-        self.dialect = Some(dialect.into());
-        self
-    }
-
-    /// Sets the proxy of requests.
-    #[must_use]
-    pub fn with_proxy(mut self, proxy: Proxy) -> Self {
-        self.proxy = Some(proxy);
-        self
-    }
-
-    /// Sets the source of the API key.
-    #[must_use]
-    pub fn with_key(mut self, source: KeySource) -> Self {
-        self.key = Some(source);
-        self
-    }
-
-    /// Sets whether the model's text is streamed.
-    #[must_use]
-    pub fn with_streaming(mut self, streaming: bool) -> Self {
-        self.streaming = Some(streaming);
-        self
-    }
-
-    /// Sets the mode of tool definitions. A tool without a strict form stays relaxed, and so do the tools after the
-    /// [limits](tools::protocol::wire::Format::strict_limits) of a request.
-    #[must_use]
-    pub fn with_strictness(mut self, strictness: Strictness) -> Self {
-        self.strictness = Some(strictness);
-        self
-    }
-
-    /// Sets whether the examples of tools are sent.
-    #[must_use]
-    pub fn with_examples(mut self, examples: bool) -> Self {
-        self.examples = Some(examples);
-        self
-    }
-
-    /// Sets the settings of the model's answers.
-    #[must_use]
-    pub fn with_generation(mut self, generation: GenerationOptions) -> Self {
-        self.generation = generation;
-        self
-    }
-
-    /// Sets the time limits of a request.
-    #[must_use]
-    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.timeouts = Some(timeouts);
-        self
-    }
-
-    /// Sets the retries after transient errors.
-    #[must_use]
-    pub fn with_retry_policy(mut self, policy: RetryPolicy) -> Self {
-        self.retry_policy = Some(policy);
-        self
     }
 }

@@ -81,21 +81,14 @@ impl Price {
     /// Returns the cost of the tokens of a request, rounded up.
     pub fn cost(&self, usage: Usage) -> Cost {
         if let Some(long) = self.long.filter(|long| usage.input_tokens > long.above) {
-            let LongPrice {
-                input,
-                output,
-                cached,
-                cache_write,
-                ..
-            } = long;
-            return Self {
-                input,
-                output,
-                cached,
-                cache_write,
+            let price = Self {
+                input: long.input,
+                output: long.output,
+                cached: long.cached,
+                cache_write: long.cache_write,
                 long: None,
-            }
-            .cost(usage);
+            };
+            return price.cost(usage);
         }
         let of = |tokens: u64, price: Cost| u128::from(tokens) * u128::from(price.0);
         let cached = usage.cached_input_tokens.min(usage.input_tokens);

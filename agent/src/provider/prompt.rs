@@ -12,7 +12,7 @@ use tools::protocol::json::Node;
 use tools::{Json, ToolCall, ToolName};
 
 use super::ProviderError;
-use crate::join::join;
+use tools::join;
 
 /// A parsed call. Its values have no types yet.
 #[derive(Debug, PartialEq)]

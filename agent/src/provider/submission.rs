@@ -1,6 +1,5 @@
 //! [`ProviderSubmission`]: the link-time record of a provider.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tools::Source;
@@ -10,7 +9,7 @@ use super::{Provider, ProviderError, ProviderOptions};
 
 /// The link-time record of a provider. Every program that links its crate finds it by name. Register it with
 /// [`inventory::submit!`](super::inventory::submit).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ProviderSubmission {
     /// The name: letters, digits, `-`, `_` and `.`.
     pub name: &'static str,
@@ -46,15 +45,6 @@ impl ProviderSubmission {
     /// Returns a [`ProviderError`] if the provider cannot be created from these options.
     pub fn create(&self, options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
         (self.create)(options)
-    }
-}
-
-impl fmt::Debug for ProviderSubmission {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProviderSubmission")
-            .field("name", &self.name)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
     }
 }
 

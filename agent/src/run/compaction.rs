@@ -88,11 +88,9 @@ impl Compaction {
             if let Part::ToolResult { id, name, result } = part
                 && let Some(notice) = self.notice(id)
             {
-                let (content, structured) =
-                    (vec![Content::text(notice)], found::left_out(name, result));
                 *result = ToolResult {
-                    content,
-                    structured,
+                    content: vec![Content::text(notice)],
+                    structured: found::left_out(name, result),
                     is_error: result.is_error,
                     ..ToolResult::default()
                 };
@@ -207,18 +205,11 @@ impl Run {
 
     /// Replaces messages by a text in requests, of which the model wrote a part.
     pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String, written: String) {
-        let (messages_shown, compaction) = (
-            &self.messages.messages()[messages.end..],
-            &mut self.compaction,
-        );
-        let shown: BTreeSet<_> = messages_shown
-            .iter()
-            .flat_map(Message::calls)
-            .map(|call| &*call.id)
-            .collect();
-        compaction
-            .notices
-            .retain(|id, _| shown.contains(id.as_str()));
+        let shown = self.messages.messages()[messages.end..].iter();
+        let calls = shown.flat_map(Message::calls);
+        let ids: BTreeSet<_> = calls.map(|call| &*call.id).collect();
+        let compaction = &mut self.compaction;
+        compaction.notices.retain(|id, _| ids.contains(id.as_str()));
         compaction.summary = Some(ConversationSummary {
             messages,
             text,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::join::join;
+use tools::join;
 use tools::protocol::{Message, Part};
 use tools::{Content, ToolResult};
 

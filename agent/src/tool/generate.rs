@@ -7,7 +7,7 @@ use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, to
 use crate::driver::{ActiveRun, DriverError, Meter};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
 use crate::{
-    Budget, Event, ModelChoice, Models, Provider, Request, RetrySink, StopReason, ToolSet, Turn,
+    Budget, Event, ModelChoice, Models, Provider, Request, StopReason, ToolSet, Turn,
 };
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
@@ -107,7 +107,7 @@ async fn ask(
     let tools = ToolSet::default();
     let request = Request {
         deadline: cx.deadline(),
-        retry_sink: Some(RetrySink::new(&send_retry)),
+        retry_sink: Some(&send_retry),
         ..Request::new(messages, &tools, cx.cancellation())
     };
     let meter = Meter {

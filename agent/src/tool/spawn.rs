@@ -171,14 +171,8 @@ impl Background {
         name: String,
         task: String,
     ) -> Result<ToolResult, ToolError> {
-        let Self {
-            tasks,
-            token,
-            budget,
-            ..
-        } = self;
-        let (agent, end) = BackgroundAgent::new(&name, &task, token, budget);
-        let handle = tasks.insert(call, Arc::new(agent))?;
+        let (agent, end) = BackgroundAgent::new(&name, &task, self.token, self.budget);
+        let handle = self.tasks.insert(call, Arc::new(agent))?;
         tokio::spawn(end.after(work(driver, session, name.clone(), task)));
         let reader = call.spelling("task.result");
         let text = format!(
@@ -278,15 +272,11 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
         } else {
             text
         };
-        let cut = if *stop == StopReason::Length {
-            "cut off at the model's length limit, "
-        } else {
-            ""
-        };
+        let is_cut = *stop == StopReason::Length;
+        let cut = is_cut.then_some("cut off at the model's length limit, ");
+        let note = format!("[sub-agent {name}: {}{counts}]", cut.unwrap_or_default());
         let mut result = ToolResult::text(text);
-        result
-            .content
-            .push(Content::text(format!("[sub-agent {name}: {cut}{counts}]")));
+        result.content.push(Content::text(note));
         return result;
     }
     let ended = summary.outcome.reason();
@@ -295,13 +285,10 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
 
 /// Returns an error with the last text of the sub-agent.
 fn report_unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResult {
-    let last = messages
-        .iter()
-        .rev()
-        .filter(|message| message.role == Role::Assistant)
-        .map(Message::to_text);
-    let last = last
-        .map(|text| text.trim().to_owned())
+    let own = messages.iter().rev();
+    let own = own.filter(|message| message.role == Role::Assistant);
+    let last = own
+        .map(|message| message.to_text().trim().to_owned())
         .find(|text| !text.is_empty());
     let mut result = ToolResult::error(format!("the sub-agent {name} did not finish: {reason}"));
     result
@@ -312,14 +299,12 @@ fn report_unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResu
 
 /// Returns the counts of a run, such as `3 steps, 5 calls (1 failed)`.
 fn counts(summary: &Summary) -> String {
-    let failed = if summary.failed_calls > 0 {
-        format!(" ({} failed)", summary.failed_calls)
-    } else {
-        String::new()
-    };
-    format!(
-        "{}, {}{failed}",
+    let (steps, calls) = (
         counted(summary.steps, "step"),
-        counted(summary.calls, "call")
-    )
+        counted(summary.calls, "call"),
+    );
+    match summary.failed_calls {
+        0 => format!("{steps}, {calls}"),
+        failed => format!("{steps}, {calls} ({failed} failed)"),
+    }
 }

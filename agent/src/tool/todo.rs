@@ -3,9 +3,9 @@
 use tools::{ToolContext, ToolError, tool};
 
 use crate::driver::ActiveRun;
-use crate::join::join;
 use crate::plan::MAX_PLAN_ITEMS;
 use crate::{Event, Plan, PlanItem, PlanStatus};
+use tools::join;
 
 /// Replaces your plan for this session: the steps of the task with their status. The user sees it.
 ///

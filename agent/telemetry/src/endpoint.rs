@@ -68,23 +68,20 @@ pub(super) fn collector(
             is_of_environment: false,
         }));
     }
-    let Some((name, url)) = ENDPOINTS
-        .iter()
-        .find_map(|name| Some((*name, lookup(name)?)))
-    else {
+    let first = |names: [&'static str; 2]| {
+        let mut names = names.into_iter();
+        names.find_map(|name| Some((name, lookup(name)?)))
+    };
+    let Some((name, url)) = first(ENDPOINTS) else {
         return Ok(None);
     };
     if !is_plain_url(&url) {
         return Err(CollectorError::Url(Origin::Environment(name.to_owned())));
     }
-    match PROTOCOLS
-        .iter()
-        .find_map(|name| Some((*name, lookup(name)?)))
+    if let Some((name, protocol)) = first(PROTOCOLS)
+        && protocol != PROTOCOL
     {
-        Some((name, protocol)) if protocol != PROTOCOL => {
-            return Err(CollectorError::Protocol(name));
-        }
-        _ => {}
+        return Err(CollectorError::Protocol(name));
     }
     let url = if name == ENDPOINTS[0] {
         url

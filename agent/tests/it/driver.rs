@@ -441,7 +441,7 @@ async fn streamed_text_is_not_sent_again() {
     let writes = |request: Request<'_>| {
         ["a", "b"]
             .iter()
-            .for_each(|text| request.text_sink.unwrap().send(text));
+            .for_each(|text| request.text_sink.unwrap()(text));
         Ok(Turn::answer("ab"))
     };
     let driver =

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Driver, DriverError, Event,
     Exhausted, Models, Outcome, Provider, ProviderError, ProviderInfo, Request, RequestRetry,
-    Resource, RetryCause, RunOptions, Selection, Session, Spending, Turn, TurnFuture, WindowFuture,
+    Resource, RunOptions, Selection, Session, Spending, Turn, TurnFuture, WindowFuture,
 };
 use serde_json::json;
 use tools::{Catalog, Grant, Host, ToolCall};
@@ -30,14 +30,15 @@ impl Provider for Flaky {
 
 /// Reports an attempt that broke off, and its retry.
 fn retried(request: &Request<'_>) {
-    request.lost_reply_sink.iter().for_each(|sink| sink.send());
-    let cause = RetryCause::Connection {
+    request.lost_reply_sink.iter().for_each(|sink| sink());
+    let error = ProviderError::Connection {
+        provider: "flaky".to_owned(),
         message: "cut".to_owned(),
     };
     request
         .retry_sink
         .iter()
-        .for_each(|sink| sink.send(RequestRetry::new(1, 3, 250, cause.clone())));
+        .for_each(|sink| sink(RequestRetry::new(1, 3, 250, &error)));
 }
 
 /// Returns a session whose model may be asked.

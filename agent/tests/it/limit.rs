@@ -143,7 +143,7 @@ async fn a_turn_that_breaks_off_uses_tokens() {
     };
     let cut = playing(|request| {
         Box::pin(async move {
-            request.text_sink.unwrap().send(&"word ".repeat(400));
+            request.text_sink.unwrap()(&"word ".repeat(400));
             Err(ProviderError::Failed {
                 provider: "acme".to_owned(),
                 message: "cut".to_owned(),

@@ -107,7 +107,10 @@ fn a_script_needs_a_file_that_is_there() {
 
     let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-such-script.json");
     let error = scripted
-        .create(&ProviderOptions::new().with_script(&missing))
+        .create(&ProviderOptions {
+            script: Some(missing.clone()),
+            ..ProviderOptions::default()
+        })
         .err()
         .unwrap();
     assert!(
@@ -118,7 +121,10 @@ fn a_script_needs_a_file_that_is_there() {
     let wrong = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-script.json");
     std::fs::write(&wrong, "[1]").unwrap();
     let error = scripted
-        .create(&ProviderOptions::new().with_script(&wrong))
+        .create(&ProviderOptions {
+            script: Some(wrong.clone()),
+            ..ProviderOptions::default()
+        })
         .err()
         .unwrap();
     assert!(

@@ -4,11 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::settings::{Key, Setting, Settings, duration, integer, size};
+use crate::settings::{Key, Setting, Settings, duration, size};
 use crate::{Size, declare_keys};
 
 /// The default time for which a recorded session is kept: 30 days.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The number of newest sessions that are kept whatever their age and size, so that a person who returns after a while finds the last ones.
+const KEPT: usize = 10;
 
 declare_keys! {
     /// The keys of the limits of recorded sessions.
@@ -21,9 +24,6 @@ declare_keys! {
     /// The size of all recorded sessions above which the oldest ones are removed
     max_bytes: Setting<Size> =
         Key::new("sessions.max_bytes", size(), Setting::from_default(Size::from_bytes(200_000_000)), "\"200MB\"");
-
-    /// The number of newest sessions that are kept whatever their age and size
-    keep: Setting<u32> = Key::new("sessions.keep", integer::<0, _>(), Setting::from_default(10), "10");
 }
 
 /// The limits of the recorded sessions of all workspaces.
@@ -80,11 +80,7 @@ impl Retention {
     /// Returns the limits that the settings set.
     pub fn from_settings(settings: &Settings) -> Self {
         let keys: &RetentionKeys = settings.of();
-        Self::new(
-            keys.max_age.value,
-            keys.max_bytes.value.bytes(),
-            usize::try_from(keys.keep.value).unwrap_or(usize::MAX),
-        )
+        Self::new(keys.max_age.value, keys.max_bytes.value.bytes(), KEPT)
     }
 
     /// Returns the limits without a number of sessions that are always kept.

@@ -25,17 +25,8 @@ pub(super) fn page(reports: &[ToolReport], is_long: bool, width: usize) -> Strin
 }
 
 fn overview(reports: &[ToolReport]) -> Table<6> {
-    let mut table = Table::new(
-        [
-            STRONG,
-            Style::new(),
-            Style::new(),
-            Style::new(),
-            Style::new(),
-            Style::new(),
-        ],
-        0,
-    );
+    let plain = Style::new();
+    let mut table = Table::new([STRONG, plain, plain, plain, plain, plain], 0);
     table.push(
         [
             "tool",
@@ -94,16 +85,17 @@ fn word(report: &ToolReport, of: impl Fn(&WireForm) -> &'static str) -> String {
 
 /// Returns the share of the services with a strict mode that get a strict definition.
 fn strictness(report: &ToolReport) -> String {
-    let modes = report
-        .forms()
-        .filter(|(format, _)| format.has_strict_mode());
-    let strict: Vec<_> = modes.map(|(_, form)| form.strict.is_ok()).collect();
-    let count = strict.iter().filter(|is_strict| **is_strict).count();
-    match count {
-        _ if strict.is_empty() => String::new(),
+    let forms = || {
+        report
+            .forms()
+            .filter(|(format, _)| format.has_strict_mode())
+    };
+    let all = forms().count();
+    match forms().filter(|(_, form)| form.strict.is_ok()).count() {
+        _ if all == 0 => String::new(),
         0 => "no".to_owned(),
-        _ if count == strict.len() => "yes".to_owned(),
-        _ => format!("{count} of {}", strict.len()),
+        count if count == all => "yes".to_owned(),
+        count => format!("{count} of {all}"),
     }
 }
 
@@ -153,28 +145,18 @@ fn line(fault: &Fault) -> String {
 }
 
 fn totals(reports: &[ToolReport]) -> String {
-    let [errors, warnings] = [Severity::Error, Severity::Warning].map(|severity| {
-        reports
-            .iter()
-            .map(|report| report.count(severity))
-            .sum::<usize>() as u64
-    });
+    let faults = || reports.iter().flat_map(|report| &report.faults);
+    let [errors, warnings] = [Severity::Error, Severity::Warning]
+        .map(|severity| faults().filter(|fault| fault.severity == severity).count() as u64);
     let style = match (errors, warnings) {
         (0, 0) => GOOD,
         (0, _) => ALERT,
         _ => BAD,
     };
-    let found = format!(
-        "{}, {}",
-        counted(errors, "error"),
-        counted(warnings, "warning")
-    );
+    let found = [counted(errors, "error"), counted(warnings, "warning")].join(", ");
     let counts: Vec<_> = reports.iter().filter_map(ToolReport::tokens).collect();
-    let about = if counts.iter().any(|tokens| tokens.is_estimate) {
-        "about "
-    } else {
-        ""
-    };
+    let is_estimate = counts.iter().any(|tokens| tokens.is_estimate);
+    let about = if is_estimate { "about " } else { "" };
     let tokens: usize = counts.iter().map(|tokens| tokens.count).sum();
     format!(
         "{}: {}, {about}{}",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tools::Entry;
-use tools::lint::{Fault, Severity};
+use tools::lint::Fault;
 use tools::protocol::wire::schema::{Change, Fidelity, NotStrict};
 use tools::protocol::wire::{Format, Strictness};
 
@@ -78,14 +78,6 @@ impl ToolReport {
     /// Returns the first of the worst faults.
     pub(super) fn worst(&self) -> Option<&Fault> {
         self.faults.first()
-    }
-
-    /// Returns the number of faults of this weight.
-    pub(super) fn count(&self, severity: Severity) -> usize {
-        self.faults
-            .iter()
-            .filter(|fault| fault.severity == severity)
-            .count()
     }
 
     /// Returns the forms in the formats that have one.

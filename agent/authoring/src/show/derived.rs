@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use tools::protocol::ApprovalDefault;
-use tools::{Access, Effects, Tool};
+use tools::{Access, Effects, Tool, join};
 
 use host::style::FAINT;
 use host::table::Table;
@@ -30,32 +30,22 @@ pub(super) fn derived(tool: &Tool) -> Table<2> {
 }
 
 fn permission(tool: &Tool) -> String {
-    let mut needed: Vec<String> = match &tool.effects {
-        Effects::Declared(declared) => declared
-            .templates()
-            .map(|(access, template)| {
-                let text = template.to_string();
-                format!(
-                    "{}:{access}:{}",
-                    template.scheme(),
-                    text.split_once(':').map_or("", |(_, value)| value)
-                )
-            })
-            .collect(),
-        Effects::Undeclared | Effects::Pure => Vec::new(),
-    };
+    let mut needed = String::new();
+    if let Effects::Declared(declared) = &tool.effects {
+        let clauses = declared.templates().map(|(access, template)| {
+            let text = template.to_string();
+            let value = text.split_once(':').map_or("", |(_, value)| value);
+            format!("{}:{access}:{value}", template.scheme())
+        });
+        needed = join(clauses, ", ");
+    }
     if needed.is_empty() {
-        needed = tool
-            .effects
-            .ceiling(&tool.name)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        needed = join(tool.effects.ceiling(&tool.name), ", ");
     }
     if needed.is_empty() {
         "none".to_owned()
     } else {
-        needed.join(", ")
+        needed
     }
 }
 

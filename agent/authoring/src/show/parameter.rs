@@ -1,6 +1,6 @@
 //! The table of a tool's parameters.
 
-use agent::{Parameter, parameters};
+use agent::parameters;
 use anstyle::Style;
 use host::fit;
 use serde_json::Value;
@@ -16,22 +16,20 @@ pub(super) fn table(schema: &Value, width: usize) -> String {
         return "  none\n".to_owned();
     }
     let mut patterns = String::new();
-    for Parameter {
-        name,
-        values,
-        pattern,
-        presence,
-        description,
-        ..
-    } in parameters
-    {
-        if let Some(pattern) = pattern {
-            patterns += &format!("  {name} matches\n");
+    for parameter in parameters {
+        if let Some(pattern) = parameter.pattern {
+            patterns += &format!("  {} matches\n", parameter.name);
             // A pattern may be one long word.
             let rows = fit::rows(&pattern, 4, width.saturating_sub(4).max(1)).into_iter();
             patterns.extend(rows.map(|row| format!("    {}\n", styled(FAINT, row))));
         }
-        table.push([name, values, presence.to_string(), description]);
+        let presence = parameter.presence.to_string();
+        table.push([
+            parameter.name,
+            parameter.values,
+            presence,
+            parameter.description,
+        ]);
     }
     table.wrapped(width) + &patterns
 }

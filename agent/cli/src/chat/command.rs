@@ -2,7 +2,7 @@
 
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
-use tools::Clause;
+use tools::{Clause, join};
 
 use crate::{policy, shell};
 use host::PromptCall;
@@ -93,18 +93,13 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
     } else {
         "restart the chat"
     };
-    let allow = || format!("{restart} with {}", flags(&asked, |_| "--allow"));
     let ways = [
-        (!granted.is_empty())
-            .then(|| format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "))),
-        (!asked.is_empty()).then(allow),
+        (!granted.is_empty()).then(|| format!("type /grant {}", join(clauses, " "))),
+        (!asked.is_empty()).then(|| format!("{restart} with {}", flags(&asked, |_| "--allow"))),
     ];
     format!(
         "to allow it, {}",
-        ways.into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", and ")
+        join(ways.into_iter().flatten(), ", and ")
     )
 }
 

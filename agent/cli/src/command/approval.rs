@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use tools::Digest;
+use tools::{Digest, join};
 
-use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
 use crate::notice::{self, STRONG, styled};
@@ -22,15 +21,10 @@ pub(super) async fn is_approved(
         return Ok(true);
     }
     if !digests.is_empty() {
-        let given = digests
-            .iter()
-            .map(Digest::to_string)
-            .collect::<Vec<_>>()
-            .join(" or ");
         return Err(Error::WrongDigest {
             what,
             shown: *shown,
-            given,
+            given: join(digests, " or "),
         });
     }
     if !dialogue::has_person() {
@@ -39,8 +33,7 @@ pub(super) async fn is_approved(
         ));
         return Ok(false);
     }
-    let console: Arc<Console> = Arc::default();
-    let dialogue = Dialogue::new(console);
+    let dialogue = Dialogue::new(Arc::default());
     let question = format!(
         "{} [y] yes, [n] no: ",
         styled(STRONG, format!("Approve {what}?"))

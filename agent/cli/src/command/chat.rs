@@ -10,8 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output::OutputOption;
-use crate::prompt_runner::PromptRunner;
-use crate::session::{OpenSession, SessionOptions};
+use crate::session::SessionOptions;
 
 /// Run an agent session prompt by prompt
 ///
@@ -34,7 +33,7 @@ impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         // Each prompt gets its own token; this one is never cancelled.
         let token = CancellationToken::new();
-        let opened = self
+        let mut opened = self
             .options
             .open(
                 self.output.format,
@@ -44,34 +43,23 @@ impl ChatArgs {
                 None,
             )
             .await?;
-        let OpenSession {
-            traces: _traces,
-            recording: _recording,
-            servers,
-            runner,
-            session,
-            resumed,
-        } = opened;
-        let runner = PromptRunner {
-            resume: None,
-            ..runner
-        };
+        opened.runner.resume = None;
         let input = Input::new(!self.no_history)?;
-        let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
+        let interrupts = Interrupts::new(input.is_interactive(), &opened.runner.console)?;
         let mut chat = chat::Chat {
-            session,
-            runner,
+            opened,
             input,
             interrupts,
-            servers,
-            resumed,
         };
         match chat.run().await {
-            Err(error) => Err(self
-                .options
-                .journal
-                .unfinished(error, &chat.session, "chat")
-                .await),
+            Err(error) => {
+                let session = &chat.opened.session;
+                Err(self
+                    .options
+                    .journal
+                    .unfinished(error, session, "chat")
+                    .await)
+            }
             ended => ended,
         }
     }

@@ -3,6 +3,7 @@
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
+use tools::join;
 
 use crate::config::{self, Document, FileState, Origin, Setting, Settings, SettingsFile};
 use crate::error::Error;
@@ -57,19 +58,14 @@ impl ConfigArgs {
 
 fn page(files: &[SettingsFile], rows: &[Row], width: usize) -> String {
     let mut table = Table::new([FAINT, Style::new()], 2);
-    for SettingsFile {
-        role, path, state, ..
-    } in files
-    {
-        table.push([
-            (*role).to_owned(),
-            noted(&path.display().to_string(), &state_text(state)),
-        ]);
+    for file in files {
+        let path = file.path.display().to_string();
+        table.push([file.role.to_owned(), noted(&path, &state_text(&file.state))]);
     }
-    let mut page = match files.is_empty() {
-        true => String::new(),
-        false => format!("{}\n{}\n", styled(STRONG, "Files"), table.wrapped(width)),
-    };
+    let mut page = String::new();
+    if !files.is_empty() {
+        page += &format!("{}\n{}\n", styled(STRONG, "Files"), table.wrapped(width));
+    }
     let mut table = Table::new([FAINT, Style::new()], 2);
     for Row { key, value, origin } in rows {
         table.push([(*key).to_owned(), noted(&plain(value), &origin.to_string())]);
@@ -87,12 +83,8 @@ fn noted(text: &str, note: &str) -> String {
     )
 }
 
-fn file_document(
-    SettingsFile {
-        role, path, state, ..
-    }: &SettingsFile,
-) -> Value {
-    let name = match state {
+fn file_document(file: &SettingsFile) -> Value {
+    let name = match file.state {
         FileState::Missing => "missing",
         FileState::Used => "used",
         FileState::Trusted(_) => "trusted",
@@ -100,7 +92,7 @@ fn file_document(
         FileState::Untrusted => "untrusted",
         FileState::Ignored => "ignored",
     };
-    json!({"role": role, "path": path.display().to_string(), "state": name})
+    json!({"role": file.role, "path": file.path.display().to_string(), "state": name})
 }
 
 fn state_text(state: &FileState) -> String {
@@ -132,36 +124,26 @@ fn flag_rows(options: &SessionOptions) -> Vec<Row> {
 /// Returns every setting of a file, including the unset ones. The two keys that name the provider's key are one row.
 fn rows(settings: &Settings) -> Vec<Row> {
     let choice = ProviderChoice::from_settings(settings);
-    let row = |(key, value, origin): (&config::KeyAbout, _, _)| match key.name {
-        "provider" => Some(Row {
-            key: key.name,
-            value: json!(choice.provider),
-            origin,
-        }),
-        "model" => Some(Row {
-            key: key.name,
-            value: json!(choice.model),
-            origin,
-        }),
-        "key_env" => Some(key_row(settings, &choice)),
-        "key_file" => None,
-        key => Some(Row { key, value, origin }),
+    let row = |(key, value, origin): (&config::KeyAbout, _, _)| {
+        let value = match key.name {
+            "provider" => json!(choice.provider),
+            "model" => json!(choice.model),
+            "key_env" => return Some(key_row(settings, &choice)),
+            "key_file" => return None,
+            _ => value,
+        };
+        let key = key.name;
+        Some(Row { key, value, origin })
     };
     settings.values().rows().filter_map(row).collect()
 }
 
 fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {
-    match setting {
-        Some(setting) => Row {
-            key,
-            value: setting.value.document(),
-            origin: setting.origin.clone(),
-        },
-        None => Row {
-            key,
-            value: Value::Null,
-            origin: Origin::Default,
-        },
+    let origin = setting.map(|setting| setting.origin.clone());
+    Row {
+        key,
+        value: setting.map_or(Value::Null, |setting| setting.value.document()),
+        origin: origin.unwrap_or_default(),
     }
 }
 
@@ -178,7 +160,7 @@ fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        Value::Array(items) => join(items.iter().map(plain), " "),
         Value::Object(fields) => {
             let field = |(name, value): (&String, &Value)| match (name.as_str(), value) {
                 ("variable" | "file", place) => plain(place),
@@ -187,14 +169,13 @@ fn plain(value: &Value) -> String {
                 }
                 (name, value) => format!("{name}={}", plain(value)),
             };
-            let rank = |name: &str| match name {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| match name.as_str() {
                 "variable" | "file" => 0,
                 "found" => 1,
                 _ => 2,
-            };
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by_key(|(name, _)| rank(name));
-            fields.into_iter().map(field).collect::<Vec<_>>().join(" ")
+            });
+            join(fields.into_iter().map(field), " ")
         }
         value => value.to_string(),
     }

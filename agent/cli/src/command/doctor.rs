@@ -51,10 +51,11 @@ impl DoctorArgs {
         };
         let settings = self.config.settings(Values::default()).map(with_root);
         let (found, default) = (settings.as_ref().ok(), with_root(Settings::default()));
-        let session = Session::new(&self.root, found.unwrap_or(&default)).await;
-        let mut findings = session.findings(found.unwrap_or(&default));
+        let shown = found.unwrap_or(&default);
+        let services = self.root.services(shown);
+        let mut findings = find_problems(shown, &services);
         let reported = match settings {
-            Ok(settings) => session.facts(&settings).await,
+            Ok(settings) => facts(&settings, services.as_ref().ok()).await,
             Err(error) => Err(error),
         };
         let (facts, families) = match reported {
@@ -66,26 +67,17 @@ impl DoctorArgs {
                 (Vec::new(), families.unwrap_or_default())
             }
         };
-        findings.extend(
-            families
-                .iter()
-                .flat_map(|report| report.findings.iter().cloned()),
-        );
+        findings.extend(families.iter().flat_map(|report| report.findings.clone()));
         if self.json {
             findings.iter().try_for_each(output::json)?;
-            families
-                .iter()
-                .flat_map(|report| &report.documents)
-                .try_for_each(output::json)?;
+            let mut documents = families.iter().flat_map(|report| &report.documents);
+            documents.try_for_each(output::json)?;
         } else {
             let absent: Vec<_> = families.iter().filter_map(|report| report.absent).collect();
             let lines = report(&findings, &absent).into_iter().chain(facts);
             let width = output::width();
-            output::page(
-                &lines
-                    .map(|line| fit::hanging(&line, width, "", "  "))
-                    .collect::<String>(),
-            )?;
+            let lines = lines.map(|line| fit::hanging(&line, width, "", "  "));
+            output::page(&lines.collect::<String>())?;
         }
         Ok(if findings.is_empty() {
             Exit::Success
@@ -95,118 +87,93 @@ impl DoctorArgs {
     }
 }
 
-/// A session without flags, as far as it can be opened.
-struct Session {
-    services: Result<Services, Error>,
+/// Returns the findings about the linked crates, the model and the services of a session without flags.
+fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Err(error) = linked::check() {
+        findings.push(Finding::new("link", error.to_string()));
+    }
+    let conflict = |message: String| {
+        Finding::new(
+            "conflict",
+            format!("{message}; unlink or rename one of them"),
+        )
+    };
+    let of_tools = tools::conflicts();
+    let of_tools = of_tools
+        .iter()
+        .map(|it| conflict(it.to_string()).for_tool(&it.name));
+    findings.extend(of_tools);
+    findings.extend(tools::problems().iter().map(|problem| {
+        let message = format!("{} (declared by {})", problem.error, problem.source);
+        Finding::new("definition", message).for_tool(&problem.name)
+    }));
+    let of_providers = provider::conflicts();
+    let of_providers = of_providers.iter();
+    findings.extend(of_providers.map(|it| conflict(it.to_string()).for_provider(it.name)));
+    findings.extend(
+        provider::problems().iter().map(|problem| {
+            Finding::new("definition", problem.to_string()).for_provider(problem.name)
+        }),
+    );
+    if let Err(error) = session::check_model(settings, None) {
+        let check = if matches!(error, Error::Config(_)) {
+            "settings"
+        } else {
+            "provider"
+        };
+        findings.push(Finding::new(check, error.to_string()));
+    }
+    findings.extend(host::faults());
+    findings.extend(super::family::findings());
+    match services {
+        Ok(services) => {
+            findings.extend(unmet(services));
+            findings.extend(unsent(services));
+        }
+        Err(error @ Error::Config(SettingsError::Service(_))) => {
+            findings.push(Finding::new("root", error.to_string()));
+        }
+        // The mistake of a setting is a finding of its own.
+        Err(Error::Config(_)) => {}
+        Err(error) => findings.push(Finding::new("root", error.to_string())),
+    }
+    findings
 }
 
-impl Session {
-    async fn new(root: &RootOption, settings: &Settings) -> Self {
-        let services = root.services(settings);
-        Self { services }
-    }
-
-    fn findings(&self, settings: &Settings) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        if let Err(error) = linked::check() {
-            findings.push(Finding::new("link", error.to_string()));
-        }
-        findings.extend(tools::conflicts().iter().map(|conflict| {
-            Finding::new(
-                "conflict",
-                format!("{conflict}; unlink or rename one of them"),
-            )
-            .for_tool(&conflict.name)
-        }));
-        findings.extend(tools::problems().iter().map(|problem| {
-            let message = format!("{} (declared by {})", problem.error, problem.source);
-            Finding::new("definition", message).for_tool(&problem.name)
-        }));
-        findings.extend(provider::conflicts().iter().map(|conflict| {
-            Finding::new(
-                "conflict",
-                format!("{conflict}; unlink or rename one of them"),
-            )
-            .for_provider(conflict.name)
-        }));
-        findings.extend(provider::problems().iter().map(|problem| {
-            Finding::new("definition", problem.to_string()).for_provider(problem.name)
-        }));
-        if let Err(error) = session::check_model(settings, None) {
-            let check = if matches!(error, Error::Config(_)) {
-                "settings"
-            } else {
-                "provider"
-            };
-            findings.push(Finding::new(check, error.to_string()));
-        }
-        findings.extend(host::faults());
-        findings.extend(super::family::findings());
-        match &self.services {
-            Ok(services) => {
-                findings.extend(unmet(services));
-                findings.extend(unsent(services));
-            }
-            Err(error @ Error::Config(SettingsError::Service(_))) => {
-                findings.push(Finding::new("root", error.to_string()));
-            }
-            // The mistake of a setting is a finding of its own.
-            Err(Error::Config(_)) => {}
-            Err(error) => findings.push(Finding::new("root", error.to_string())),
-        }
-        findings
-    }
-
-    /// Returns the lines on the provider and the families, and the reports of the latter.
-    async fn facts(
-        &self,
-        settings: &Settings,
-    ) -> Result<(Vec<String>, Vec<FamilyReport>), SettingsError> {
-        let families = host::reports(settings, self.services.as_ref().ok()).await?;
-        let choice = ProviderChoice::from_settings(settings);
-        let provider = format!(
-            "provider: {}",
-            choice.note.clone().unwrap_or_else(|| choice.to_string())
-        );
-        let lines = std::iter::once(provider)
-            .chain(disclosure::report(self.services.as_ref().ok(), settings))
-            .chain(
-                families
-                    .iter()
-                    .flat_map(|report| report.lines.iter().cloned()),
-            );
-        Ok((
-            lines.map(|line| visible(&line).into_owned()).collect(),
-            families,
-        ))
-    }
+/// Returns the lines on the provider and the families, and the reports of the latter.
+async fn facts(
+    settings: &Settings,
+    services: Option<&Services>,
+) -> Result<(Vec<String>, Vec<FamilyReport>), SettingsError> {
+    let families = host::reports(settings, services).await?;
+    let choice = ProviderChoice::from_settings(settings);
+    let provider = choice.note.clone().unwrap_or_else(|| choice.to_string());
+    let mut lines = vec![format!("provider: {provider}")];
+    lines.extend(disclosure::report(services, settings));
+    lines.extend(families.iter().flat_map(|report| report.lines.clone()));
+    let lines = lines.iter().map(|line| visible(line).into_owned());
+    Ok((lines.collect(), families))
 }
 
 /// Returns a line for each finding.
 fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
     if findings.is_empty() {
-        let but = absent
-            .iter()
+        let but = absent.iter();
+        let but: String = but
             .map(|tool| format!("; {tool} is not available, see below"))
-            .collect::<String>();
+            .collect();
+        let count = tools::list().len();
         return vec![format!(
-            "{}: {} tools, no problems{but}",
-            styled(GOOD, "ok"),
-            tools::list().len()
+            "{}: {count} tools, no problems{but}",
+            styled(GOOD, "ok")
         )];
     }
-    let line = |Finding {
-                    check,
-                    tool,
-                    provider,
-                    message,
-                    ..
-                }: &Finding| {
-        let name = tool.as_deref().or(provider.as_deref());
-        let name = name
-            .map(|name| format!("{}: ", styled(STRONG, visible(name))))
-            .unwrap_or_default();
-        format!("{}: {name}{}", styled(BAD, check), visible(message))
+    let line = |finding: &Finding| {
+        let name = finding.tool.as_deref().or(finding.provider.as_deref());
+        let name = name.map(|name| format!("{}: ", styled(STRONG, visible(name))));
+        let (check, name) = (styled(BAD, finding.check), name.unwrap_or_default());
+        format!("{check}: {name}{}", visible(&finding.message))
     };
     findings.iter().map(line).collect()
 }
@@ -286,9 +253,8 @@ mod tests {
     }
 
     async fn findings() -> Vec<Finding> {
-        Session::new(&RootOption::default(), &Settings::default())
-            .await
-            .findings(&Settings::default())
+        let settings = Settings::default();
+        find_problems(&settings, &RootOption::default().services(&settings))
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod check;
 
+use agent::provider::ModelService;
 use agent::{KeySource, ProviderOptions, ProviderSubmission};
 use anstyle::Style;
 use clap::Args;
@@ -47,9 +48,8 @@ struct Row {
     chosen: Option<Origin>,
     /// True if the settings choose it, or its key was found, and the key belongs to no other service.
     is_configured: bool,
-    /// True if it asks a service.
-    has_service: bool,
-    needs_key: bool,
+    /// The service that it asks, if it asks one.
+    service: Option<ModelService>,
     model: Setting<Option<String>>,
     base_url: Setting<Option<String>>,
     key: Setting<Option<KeySource>>,
@@ -72,7 +72,7 @@ impl ProvidersArgs {
         let mut has_failed = false;
         let mut page = String::new();
         for row in &rows {
-            let is_asked = self.check && row.is_configured && row.has_service;
+            let is_asked = self.check && row.is_configured && row.service.is_some();
             let answer = if is_asked {
                 Some(check::ask(row.provider, row.options.clone()).await)
             } else {
@@ -88,7 +88,11 @@ impl ProvidersArgs {
             }
         }
         output::page(&page)?;
-        if self.check && !rows.iter().any(|row| row.is_configured && row.has_service) {
+        if self.check
+            && !rows
+                .iter()
+                .any(|row| row.is_configured && row.service.is_some())
+        {
             notice::note(
                 "no service is configured, so none was asked; set its key, or the setting `provider`",
             );
@@ -102,63 +106,37 @@ impl ProvidersArgs {
 }
 
 fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &ProviderChoice) -> Row {
-    let chosen = (provider.name == choice.provider).then(|| {
-        settings
-            .program()
-            .provider
-            .as_ref()
-            .map(|provider| provider.origin.clone())
-            .unwrap_or_default()
-    });
-    let is_chosen = chosen.is_some();
-    let mut options = match is_chosen {
-        true => provider_options::from_settings(settings, choice.model.as_deref()),
-        false => provider_options::general(settings),
+    let program = settings.program();
+    let is_chosen = provider.name == choice.provider;
+    let mut options = if is_chosen {
+        provider_options::from_settings(settings, choice.model.as_deref())
+    } else {
+        provider_options::general(settings)
     };
     let service = (provider.service)(&options);
-    let usual = service
-        .as_ref()
-        .map(|service| KeySource::Environment(service.key_variable.to_owned()));
-    let (mut model, mut base_url, mut key) = (
-        Setting::default(),
-        Setting::default(),
-        Setting::from_default(usual),
-    );
-    if let Some(service) = service.as_ref() {
-        model.value = service.model.map(str::to_owned);
-        base_url.value = Some(service.base_url.clone());
-    }
+    let usual = service.as_ref();
+    let model = usual.and_then(|service| service.model.map(str::to_owned));
+    let mut model = Setting::from_default(model);
+    let mut base_url = Setting::from_default(usual.map(|service| service.base_url.clone()));
+    let key = usual.map(|service| KeySource::Environment(service.key_variable.to_owned()));
+    let mut key = Setting::from_default(key);
     if is_chosen {
-        let named = |setting: &Option<Setting<String>>| Some(setting.clone()?.map(Some));
-        model =
-            named(&settings.program().model).unwrap_or(Setting::from_default(choice.model.clone()));
-        base_url.origin = settings
-            .program()
-            .base_url
-            .as_ref()
-            .map(|url| url.origin.clone())
-            .unwrap_or_default();
+        model = match &program.model {
+            Some(named) => named.clone().map(Some),
+            None => Setting::from_default(choice.model.clone()),
+        };
+        base_url.origin = origin_of(&program.base_url);
         key = provider_options::key_source(settings, choice);
     } else {
         options.model.clone_from(&model.value);
     }
     let foreign = ForeignKey::find(settings, choice, provider).map(|key| key.url);
-    let has_key = foreign.is_none() && key.value.as_ref().is_some_and(KeySource::is_found);
-    let (has_service, needs_key) = (
-        service.is_some(),
-        service.is_some_and(|service| service.needs_key),
-    );
-    let is_configured = if is_chosen {
-        foreign.is_none()
-    } else {
-        has_key
-    };
+    let has_key = key.value.as_ref().is_some_and(KeySource::is_found);
     Row {
         provider,
-        chosen,
-        is_configured,
-        has_service,
-        needs_key,
+        chosen: is_chosen.then(|| origin_of(&program.provider)),
+        is_configured: foreign.is_none() && (is_chosen || has_key),
+        service,
         model,
         base_url,
         key,
@@ -167,21 +145,15 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
     }
 }
 
+fn origin_of<T>(setting: &Option<Setting<T>>) -> Origin {
+    let origin = setting.as_ref().map(|setting| setting.origin.clone());
+    origin.unwrap_or_default()
+}
+
 fn document(row: &Row, answer: Option<&Answer>) -> Value {
     fn setting<T: Document>(setting: &Setting<Option<T>>) -> Value {
-        let value = setting
-            .value
-            .as_ref()
-            .map_or(Value::Null, Document::document);
-        json!({"value": value, "origin": setting.origin.document()})
-    }
-    let mut key = row
-        .key
-        .value
-        .as_ref()
-        .map_or(Value::Null, Document::document);
-    if let Some(url) = &row.foreign {
-        key["belongs_to"] = url.as_str().into();
+        let value = setting.value.as_ref();
+        json!({"value": value.map(Document::document), "origin": setting.origin.document()})
     }
     let mut document = json!({
         "name": row.provider.name,
@@ -192,11 +164,14 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
     if let Some(origin) = &row.chosen {
         document["origin"] = origin.document();
     }
-    if row.has_service {
-        document["needs_key"] = row.needs_key.into();
+    if let Some(service) = &row.service {
+        document["needs_key"] = service.needs_key.into();
         document["model"] = setting(&row.model);
         document["base_url"] = setting(&row.base_url);
-        document["key"] = json!({"value": key, "origin": row.key.origin.document()});
+        document["key"] = setting(&row.key);
+        if let Some(url) = &row.foreign {
+            document["key"]["value"]["belongs_to"] = url.as_str().into();
+        }
     }
     if let Some(Answer { outcome, time }) = answer {
         document["check"] = match outcome {
@@ -211,7 +186,7 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
 
 /// Returns the provider as it is shown: a heading, and a line for each setting.
 fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
-    let state = match (&row.chosen, row.is_configured, row.has_service) {
+    let state = match (&row.chosen, row.is_configured, row.service.is_some()) {
         (Some(Origin::Default), _, _) => styled(GOOD, " (chosen)"),
         (Some(origin), _, _) => styled(GOOD, format!(" (chosen by {origin})")),
         (_, _, false) => String::new(),
@@ -219,32 +194,30 @@ fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
         (_, false, _) => styled(FAINT, " (not configured)"),
     };
     let mut table = Table::new([FAINT, Style::new()], 2);
-    table.push([
-        "about".to_owned(),
-        visible(row.provider.description).into_owned(),
-    ]);
-    if row.has_service {
-        table.push([
-            "model".to_owned(),
+    let mut push = |name: &str, text: String| table.push([name.to_owned(), text]);
+    push("about", visible(row.provider.description).into_owned());
+    if let Some(service) = &row.service {
+        let key = row.key.value.as_ref();
+        let key = key.map(|key| key_line(key, row.foreign.as_deref(), service.needs_key));
+        push(
+            "model",
             noted(row.model.value.as_deref(), &row.model.origin),
-        ]);
-        table.push([
-            "URL".to_owned(),
+        );
+        push(
+            "URL",
             noted(row.base_url.value.as_deref(), &row.base_url.origin),
-        ]);
-        let key = row.key.value.as_ref().map(|key| key_line(key, row));
-        table.push(["key".to_owned(), noted(key.as_deref(), &row.key.origin)]);
+        );
+        push("key", noted(key.as_deref(), &row.key.origin));
     }
     if let Some(Answer { outcome, time }) = answer {
-        let line = match outcome {
-            Ok(()) => format!(
-                "{} answered in {}",
-                styled(GOOD, "ok:"),
-                duration::shown(*time)
-            ),
-            Err(error) => format!("{} {}", styled(BAD, "failed:"), visible(&error.to_string())),
-        };
-        table.push(["check".to_owned(), line]);
+        let time = duration::shown(*time);
+        push(
+            "check",
+            match outcome {
+                Ok(()) => format!("{} answered in {time}", styled(GOOD, "ok:")),
+                Err(error) => format!("{} {}", styled(BAD, "failed:"), visible(&error.to_string())),
+            },
+        );
     }
     format!(
         "{}{state}\n{}",
@@ -262,8 +235,8 @@ fn noted(text: Option<&str>, origin: &Origin) -> String {
     }
 }
 
-fn key_line(source: &KeySource, row: &Row) -> String {
-    let found = match (source.is_found(), &row.foreign, row.needs_key) {
+fn key_line(source: &KeySource, foreign: Option<&str>, is_needed: bool) -> String {
+    let found = match (source.is_found(), foreign, is_needed) {
         (true, Some(url), _) => &format!("the key of {}", visible(url)),
         (true, None, _) => "set",
         (false, _, true) => "not set",

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::host_options::how_to_grant;
 use crate::output::OutputOption;
 use crate::prompt_runner::RunInput;
-use crate::session::{OpenSession, SessionOptions};
+use crate::session::SessionOptions;
 use crate::{interrupt, standard_input};
 
 /// Run an agent session on a prompt and print the answer
@@ -47,7 +47,7 @@ impl RunArgs {
         let console = Arc::default();
         let token = interrupt::token(&console)?;
         let consent = self.approvals.consent();
-        let opened = self
+        let mut opened = self
             .options
             .open(
                 self.output.format,
@@ -57,28 +57,17 @@ impl RunArgs {
                 consent,
             )
             .await?;
-        let OpenSession {
-            traces: _traces,
-            recording: _recording,
-            servers: _servers,
-            runner,
-            mut session,
-            resumed,
-        } = opened;
-        self.approvals.answer(&session, resumed.as_ref())?;
-        let input = match resumed {
+        let (session, runner) = (&mut opened.session, &opened.runner);
+        self.approvals.answer(session, opened.resumed.as_ref())?;
+        let input = match opened.resumed.take() {
             Some(run) => RunInput::Resume(Box::new(run)),
             None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {
                 Some(prompt) => prompt,
                 None => standard_input::prompt()?,
             }),
         };
-        match runner.run(&mut session, input, token).await {
-            Err(error) => Err(self
-                .options
-                .journal
-                .unfinished(error, &session, "run")
-                .await),
+        match runner.run(session, input, token).await {
+            Err(error) => Err(self.options.journal.unfinished(error, session, "run").await),
             ended => ended,
         }
     }

@@ -37,34 +37,23 @@ pub(super) struct SearchArgs {
 impl SearchArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let session = self.options.unrecorded().await?;
-        let (query, limit) = (
-            self.query.join(" "),
-            usize::try_from(self.limit).unwrap_or(usize::MAX),
-        );
-        let search =
-            ToolFinder::new(session.tools().clone()).search(session.context(), &query, limit);
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let finder = ToolFinder::new(session.tools().clone());
+        let search = finder.search(session.context(), &self.query.join(" "), limit);
         if self.json {
-            search
-                .found
-                .iter()
-                .try_for_each(|found| output::json(&document(found)))?;
+            let mut found = search.found.iter();
+            found.try_for_each(|found| output::json(&document(found)))?;
             return Ok(Exit::Success);
         }
         let mut table = Table::new([STRONG, Style::new()], 0);
         for found in &search.found {
-            table.push([
-                found.entry.name().to_string(),
-                visible(&found.summary()).into_owned(),
-            ]);
-            let access = if found.is_granted {
-                ""
-            } else {
-                "; the grant does not cover it, so each call is asked about"
-            };
-            table.push_below(
-                FAINT,
-                format!("matches: {}{access}", visible(&found.reasons())),
-            );
+            let summary = visible(&found.summary()).into_owned();
+            table.push([found.entry.name().to_string(), summary]);
+            let mut reasons = format!("matches: {}", visible(&found.reasons()));
+            if !found.is_granted {
+                reasons += "; the grant does not cover it, so each call is asked about";
+            }
+            table.push_below(FAINT, reasons);
         }
         output::page(&table.wrapped(output::width()))?;
         if search.found.is_empty() {

@@ -75,11 +75,8 @@ impl WhyArgs {
 
 /// Returns the verdict about the call: the strictest one about a target.
 fn verdict(rulings: &[Ruling<'_>]) -> Verdict {
-    rulings
-        .iter()
-        .map(Ruling::verdict)
-        .max()
-        .unwrap_or(Verdict::Ask)
+    let verdicts = rulings.iter().map(Ruling::verdict);
+    verdicts.max().unwrap_or(Verdict::Ask)
 }
 
 fn unselected_page(name: &str, select: &Setting<Vec<String>>, width: usize) -> String {
@@ -98,16 +95,9 @@ fn unselected_document(name: &str, select: &Setting<Vec<String>>) -> Value {
 }
 
 fn heading(name: &str, verdict: Verdict, width: usize) -> String {
-    fit::hanging(
-        &format!(
-            "A call of {} by a model {}",
-            styled(STRONG, name),
-            outcome(verdict)
-        ),
-        width,
-        "",
-        "  ",
-    )
+    let name = styled(STRONG, name);
+    let line = format!("A call of {name} by a model {}", outcome(verdict));
+    fit::hanging(&line, width, "", "  ")
 }
 
 fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {

@@ -2,6 +2,7 @@
 
 use host::folders;
 use host::settings::{KeyAbout, Values};
+use tools::join;
 
 use crate::{fit, program};
 
@@ -43,11 +44,8 @@ Trust:
 }
 
 fn names(is_meant: fn(&KeyAbout) -> bool) -> String {
-    Values::keys()
-        .filter(|key| is_meant(key))
-        .map(|key| key.name)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let keys = Values::keys().filter(|key| is_meant(key));
+    join(keys.map(|key| key.name), ", ")
 }
 
 /// Returns the keys by their tables. Those of none come first, as they must in a file.

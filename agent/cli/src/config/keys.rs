@@ -6,10 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{
-    Cost, DisclosureBudget, KeySource, ReasoningEffort, RepeatLimits, RetryPolicy, Timeouts,
-    ToolChoice,
-};
+use agent::{Cost, KeySource, ReasoningEffort, Timeouts, ToolChoice};
 use host::declare_keys;
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
@@ -159,12 +156,6 @@ declare_keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The number of equal calls with equal results that ends a run; 0 means never
-    pub(crate) repeat_end: Setting<u32> =
-        Key::new("limits.repeat_end", integer::<0, _>(), Setting::from_default(RepeatLimits::DEFAULT_END), "5")
-            .with_project(ProjectRule::never(SPENDS))
-            .in_profiles();
-
     /// The time limit of a call, also of one by a sub-agent, instead of each tool's own; `agent.spawn` and `llm.generate` keep theirs
     pub(crate) call_timeout: Option<Setting<Duration>> = Key::new("limits.call_timeout", duration(), None, "\"30s\"")
         .with_project(ProjectRule::lower())
@@ -195,6 +186,11 @@ declare_keys! {
     /// The maximum cost of tokens of all sessions in a month of UTC
     pub(crate) monthly_cost: Option<Setting<Cost>> = Key::new("monthly.max_cost", printed(cost), None, "\"20.00\"");
 
+    /// The time from a request to a provider to the first byte of the answer
+    pub(crate) first_byte: Setting<Duration> =
+        Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
+            .with_project(ProjectRule::never(SPENDS));
+
     /// Record each run and chat in the state folder, so that --resume can continue it
     pub(crate) record_sessions: Setting<bool> = Key::new("sessions.record", boolean(), Setting::from_default(true), "false")
         .with_session_flag("--no-journal", Implied("false", "Do not record the session"));
@@ -211,7 +207,7 @@ declare_keys! {
     /// The values of the keys about the tools that requests offer.
     pub(crate) struct DisclosureKeys;
 
-    /// The tools whose definitions requests have: all, search (those of disclosure.always; the model finds and calls the others), or auto (all of them within the limits below, else search)
+    /// The tools whose definitions requests have: all, search (those of disclosure.always; the model finds and calls the others), or auto (all of them if they are at most 64 and take at most a tenth of the model's context, else search)
     pub(crate) mode: Setting<DisclosureMode> =
         Key::new("disclosure.mode", printed(disclosure), Setting::from_default(DisclosureMode::Auto), "\"auto\"")
             .with_session_flag("--disclosure", Named("MODE"))
@@ -220,36 +216,4 @@ declare_keys! {
     /// The tools that a search offers in any case, by name, such as 'fs.*'
     pub(crate) always: Option<Setting<Vec<String>>> = Key::new("disclosure.always", replaced(glob), None, r#"["fs.*", "user.ask"]"#)
         .with_project(ProjectRule::never(SPENDS));
-
-    /// The most tools that auto offers without a search
-    pub(crate) tools: Setting<u32> = Key::new("disclosure.tools", integer::<0, _>(), Setting::from_default(most_tools()), "64")
-        .with_project(ProjectRule::never(SPENDS));
-}
-
-fn most_tools() -> u32 {
-    u32::try_from(DisclosureBudget::default().tools).unwrap_or(u32::MAX)
-}
-
-declare_keys! {
-    /// The values of the keys about requests to providers.
-    pub(crate) struct RequestKeys;
-
-    /// The time from a request to the first byte of the answer
-    pub(crate) first_byte: Setting<Duration> =
-        Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The time between two bytes of a streamed answer
-    pub(crate) idle: Setting<Duration> =
-        Key::new("timeouts.idle", duration(), Setting::from_default(Timeouts::default().idle), "\"90s\"")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The maximum number of retries of a provider request
-    pub(crate) max_retries: Setting<u32> =
-        Key::new("retries.max", integer::<0, _>(), Setting::from_default(default_retries()), "4")
-            .with_project(ProjectRule::never(SPENDS));
-}
-
-fn default_retries() -> u32 {
-    u32::try_from(RetryPolicy::default().max_retries).unwrap_or(u32::MAX)
 }

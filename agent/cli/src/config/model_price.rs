@@ -38,16 +38,14 @@ impl ModelPrice {
 
 impl Document for ModelPrice {
     fn document(&self) -> Value {
-        let Price {
-            input,
-            output,
-            cached,
-            cache_write,
-            ..
-        } = self.price();
-        let [input, output, cached, cache_write] =
-            [input, output, cached, cache_write].map(|cost| cost.to_string());
-        json!({"model": self.model, "input": input, "output": output, "cached": cached, "cache_write": cache_write})
+        let price = self.price();
+        json!({
+            "model": self.model,
+            "input": price.input.to_string(),
+            "output": price.output.to_string(),
+            "cached": price.cached.to_string(),
+            "cache_write": price.cache_write.to_string(),
+        })
     }
 }
 

@@ -1,9 +1,10 @@
 //! Parsers of the program's own values.
 
 use std::fmt;
-use std::str::FromStr;
 
 use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use host::settings::{Base, filled};
 
 pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
@@ -34,36 +35,20 @@ pub(super) fn choice(text: &str, base: Base<'_>) -> Result<ToolChoice, String> {
 }
 
 pub(super) fn disclosure(text: &str, _: Base<'_>) -> Result<DisclosureMode, String> {
-    text.parse().map_err(str::to_owned)
+    ValueEnum::from_str(text, false).map_err(|_| "must be all, auto or search".to_owned())
 }
 
 /// The value of the key `disclosure.mode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, ValueEnum)]
 pub(crate) enum DisclosureMode {
     All,
     Auto,
     Search,
 }
 
-impl FromStr for DisclosureMode {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "all" => Ok(Self::All),
-            "auto" => Ok(Self::Auto),
-            "search" => Ok(Self::Search),
-            _ => Err("must be all, auto or search"),
-        }
-    }
-}
-
 impl fmt::Display for DisclosureMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::All => "all",
-            Self::Auto => "auto",
-            Self::Search => "search",
-        })
+        let value = self.to_possible_value();
+        f.pad(value.as_ref().map_or("", PossibleValue::get_name))
     }
 }

@@ -40,67 +40,71 @@ impl Recording {
         };
         let began_with =
             |value: &String| Setting::new(value.clone(), Origin::Session(name.clone()));
-        let (is_provider_named, is_model_named) = (
-            flags.of::<ProgramKeys>().provider.is_some(),
-            flags.of::<ProgramKeys>().model.is_some(),
-        );
+        let keys: &mut ProgramKeys = flags.of_mut();
+        let (is_provider_named, is_model_named) = (keys.provider.is_some(), keys.model.is_some());
         if self.is_of_user {
-            flags
-                .of_mut::<ProgramKeys>()
-                .provider
-                .get_or_insert_with(|| began_with(provider));
+            keys.provider.get_or_insert_with(|| began_with(provider));
         }
-        let mut settings = read(flags)?;
+        let settings = read(flags)?;
         let chosen = ProviderChoice::from_settings(&settings).provider;
         if chosen != *provider {
-            // Another provider does not have the model of the one before.
-            let (name, provider) = (name.clone(), provider.clone());
-            let other = ResumeError::OtherProvider {
-                name,
-                provider,
-                chosen,
-            };
-            return if is_provider_named {
-                Ok(settings)
-            } else {
-                Err(CommandError::from(other).into())
-            };
+            if is_provider_named {
+                // Another provider does not have the model of the one before.
+                return Ok(settings);
+            }
+            let reason = format!(
+                "the session {name} began with the provider {provider}, and the settings choose {chosen}; name the one that gets its \
+                 conversation with --provider"
+            );
+            return Err(CommandError::new(Exit::Usage, reason).into());
         }
-        if let Some(error) =
-            self.other_service(name, first, provider, settings.program().base_url.as_ref())
-        {
-            return Err(CommandError::from(error).into());
+        let base_url = settings.program().base_url.as_ref();
+        if let Some(reason) = self.other_service(name, first, provider, base_url) {
+            return Err(CommandError::new(Exit::Usage, reason).into());
         }
-        if !is_provider_named {
-            settings =
-                settings.edit(|keys: &mut ProgramKeys| keys.provider = Some(began_with(provider)));
-        }
-        if !is_model_named {
-            settings = settings
-                .edit(|keys: &mut ProgramKeys| keys.model = first.model.as_ref().map(began_with));
-        }
-        Ok(settings)
+        Ok(settings.edit(|keys: &mut ProgramKeys| {
+            if !is_provider_named {
+                keys.provider = Some(began_with(provider));
+            }
+            if !is_model_named {
+                keys.model = first.model.as_ref().map(began_with);
+            }
+        }))
     }
 
-    /// Returns the error if the provider's service is not the one that the session began with, and no flag names it.
+    /// Returns the reason for an error if the provider's service is not the one that the session began with, and no flag names it.
     fn other_service(
         &self,
         name: &str,
         first: &SessionStart,
         provider: &str,
         base_url: Option<&Setting<String>>,
-    ) -> Option<ResumeError> {
+    ) -> Option<String> {
         let is_named = base_url.is_some_and(|url| matches!(url.origin, Origin::Flag(_)));
         if is_named || first.base_url.as_ref() == base_url.map(|url| &url.value) {
             return None;
         }
-        Some(ResumeError::OtherService(Box::new(OtherService {
-            name: name.to_owned(),
-            provider: provider.to_owned(),
-            began_at: first.base_url.clone(),
-            configured: base_url.cloned(),
-            is_of_user: self.is_of_user,
-        })))
+        let began_at = first.base_url.as_deref().unwrap_or("its usual service");
+        let now = match base_url {
+            Some(url) => format!("{} names {}", url.origin, url.value),
+            None => "no setting names that service".to_owned(),
+        };
+        let flag = |url: &String| format!("--base-url {}", shell::quoted(url));
+        // The URL of a journal of somebody else is not advised.
+        let own = first.base_url.as_ref().filter(|_| self.is_of_user);
+        let advice = match (own.map(flag), base_url.map(|url| flag(&url.value))) {
+            (Some(first), Some(other)) => {
+                format!("continue it there with {first}, or at the other one with {other}")
+            }
+            (Some(first), None) => format!("continue it there with {first}"),
+            (None, Some(other)) => format!("continue it at the other one with {other}"),
+            (None, None) => {
+                "continue it with --base-url and the URL of a service that you trust".to_owned()
+            }
+        };
+        Some(format!(
+            "the session {name} began with the provider {provider} at {began_at}, and {now}; {advice}"
+        ))
     }
 
     /// Adds the journal and the session's name to the host. Narrows the grant to the one that the session began with.
@@ -156,72 +160,5 @@ impl Recording {
         let run = session.stored_run().await.map_err(Error::Driver)?;
         run.map(Some)
             .ok_or_else(|| Error::NoSession(self.record.name.clone().unwrap_or_default()))
-    }
-}
-
-/// A session would continue with another provider, or at another service, and no flag names it.
-#[derive(Debug, thiserror::Error)]
-enum ResumeError {
-    #[error(
-        "the session {name} began with the provider {provider}, and the settings choose {chosen}; name the one that gets its \
-         conversation with --provider"
-    )]
-    OtherProvider {
-        name: String,
-        provider: String,
-        chosen: String,
-    },
-    #[error(transparent)]
-    OtherService(Box<OtherService>),
-}
-
-/// The provider of a session would have another service than the session began with.
-#[derive(Debug, thiserror::Error)]
-#[error("the session {name} began with the provider {provider} at {}, and {}; {}", self.began_at(), self.now(), self.advice())]
-struct OtherService {
-    pub(super) name: String,
-    pub(super) provider: String,
-    /// The recorded URL, or `None` for the provider's usual service.
-    pub(super) began_at: Option<String>,
-    /// The URL of the settings, or `None` for the provider's usual service.
-    pub(super) configured: Option<Setting<String>>,
-    /// True if the journal is one of the user's own, so that its URL can be advised.
-    pub(super) is_of_user: bool,
-}
-
-impl From<ResumeError> for CommandError {
-    fn from(error: ResumeError) -> Self {
-        Self::new(Exit::Usage, error)
-    }
-}
-
-impl OtherService {
-    fn began_at(&self) -> &str {
-        self.began_at.as_deref().unwrap_or("its usual service")
-    }
-
-    fn now(&self) -> String {
-        match &self.configured {
-            Some(url) => format!("{} names {}", url.origin, url.value),
-            None => "no setting names that service".to_owned(),
-        }
-    }
-
-    fn advice(&self) -> String {
-        let flag = |url: &String| format!("--base-url {}", shell::quoted(url));
-        let first = self.began_at.as_ref().filter(|_| self.is_of_user);
-        match (
-            first.map(flag),
-            self.configured.as_ref().map(|url| flag(&url.value)),
-        ) {
-            (Some(first), Some(other)) => {
-                format!("continue it there with {first}, or at the other one with {other}")
-            }
-            (Some(first), None) => format!("continue it there with {first}"),
-            (None, Some(other)) => format!("continue it at the other one with {other}"),
-            (None, None) => {
-                "continue it with --base-url and the URL of a service that you trust".to_owned()
-            }
-        }
     }
 }

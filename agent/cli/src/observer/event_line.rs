@@ -1,15 +1,15 @@
 //! The lines of events on standard error.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::time::Duration;
 
 use agent::{
-    Compacted, Cost, Event, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending,
-    Summary, Usage,
+    Compacted, Cost, Event, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Summary, Usage,
 };
 use host::{Size, duration};
 use tools::protocol::ResourceContents;
-use tools::{Content, Target, ToolName, ToolResult, counted};
+use tools::{Content, Target, ToolName, ToolResult, counted, join};
 
 use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
@@ -20,54 +20,33 @@ pub(super) const SHOWN: usize = 160;
 
 /// Says which parts of the prompt prefix changed.
 pub(super) fn prefix_line(change: &PrefixChange) -> String {
-    let PrefixChange {
-        added,
-        removed,
-        changed,
-        system,
-        format,
-        model,
-        ..
-    } = change;
-    let tools = [("added", added), ("removed", removed), ("changed", changed)];
+    let tools = [
+        ("added", &change.added),
+        ("removed", &change.removed),
+        ("changed", &change.changed),
+    ];
     let tools = tools.into_iter().filter(|(_, names)| !names.is_empty());
-    let parts = tools.map(|(word, names)| {
-        let names = names
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(", ");
-        format!("{word} {names}")
-    });
-    let system = system.then(|| "another system text".to_owned());
-    let format = format.then(|| "another format".to_owned());
-    let model = model.then(|| "another model".to_owned());
-    let parts = parts
-        .chain(system)
-        .chain(format)
-        .chain(model)
-        .collect::<Vec<_>>()
-        .join("; ");
+    let tools = tools.map(|(verb, names)| format!("{verb} {}", join(names, ", ")));
+    let others = [
+        (change.system, "another system text"),
+        (change.format, "another format"),
+        (change.model, "another model"),
+    ];
+    let others = others.into_iter().filter(|(is_other, _)| *is_other);
+    let parts = tools.chain(others.map(|(_, words)| words.to_owned()));
     format!(
         "{}: its beginning changed, so no cache has it: {}",
         styled(FAINT, "prompt"),
-        line(&parts)
+        line(&join(parts, "; "))
     )
 }
 
 /// Says which tools the model searched for and found.
 pub(super) fn search_line(query: &str, found: &[ToolName], others: usize) -> String {
-    let names = found
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let names = join(found, ", ");
     let names = if names.is_empty() { "nothing" } else { &names };
-    let others = if others == 0 {
-        String::new()
-    } else {
-        format!(" and {others} more")
-    };
+    let others = (others > 0).then(|| format!(" and {others} more"));
+    let others = others.unwrap_or_default();
     format!(
         "{} {}: {}{others}",
         styled(FAINT, "searched"),
@@ -78,39 +57,23 @@ pub(super) fn search_line(query: &str, found: &[ToolName], others: usize) -> Str
 
 /// Says what later requests leave out.
 pub(super) fn compacted_line(compacted: &Compacted) -> String {
-    let Compacted {
-        replaced,
-        summarised,
-        dropped,
-        summary_problem,
-        before,
-        after,
-        ..
-    } = compacted;
-    let count = |count: usize, unit: &str| counted(u64::try_from(count).unwrap_or(u64::MAX), unit);
-    let results =
-        (!replaced.is_empty()).then(|| format!("{} left out", count(replaced.len(), "result")));
-    let messages = summarised
-        .as_ref()
-        .map(|messages| format!("{} summarised", count(messages.len(), "message")));
-    let problem = summary_problem
-        .as_ref()
-        .map(|problem| line(&problem.to_string()));
-    let oldest = dropped
-        .as_ref()
-        .map(|dropped| format!("{} dropped", count(dropped.len(), "old message")));
-    let parts = results
-        .into_iter()
-        .chain(messages)
-        .chain(oldest)
-        .chain(problem)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let label = styled(FAINT, "compacted");
+    let length = |messages: &Option<Range<usize>>| messages.as_ref().map_or(0, Range::len);
+    let counts = [
+        (compacted.replaced.len(), "result", "left out"),
+        (length(&compacted.summarised), "message", "summarised"),
+        (length(&compacted.dropped), "old message", "dropped"),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts =
+        counts.map(|(count, unit, verb)| format!("{} {verb}", counted(count as u64, unit)));
+    let problem = compacted.summary_problem.as_ref();
+    let parts = counts.chain(problem.map(|problem| line(&problem.to_string())));
     format!(
-        "{label}: {parts}; from about {} to {}",
-        counted(before.tokens, "token"),
-        after.tokens
+        "{}: {}; from about {} to {}",
+        styled(FAINT, "compacted"),
+        join(parts, ", "),
+        counted(compacted.before.tokens, "token"),
+        compacted.after.tokens
     )
 }
 
@@ -144,18 +107,17 @@ fn end_suffix(name: &str, result: &ToolResult) -> String {
         || ["exec.", "task."]
             .iter()
             .any(|family| tool.starts_with(family));
-    let text = if is_state {
-        result.to_text()
-    } else {
-        String::new()
-    };
-    let end = text.lines().next().filter(|first| first.starts_with('['));
+    let text = result.to_text();
+    let end = text
+        .lines()
+        .next()
+        .filter(|first| is_state && first.starts_with('['));
     end.map(|end| format!(" {}", line(end))).unwrap_or_default()
 }
 
 /// Returns the lines of a plan.
-pub(super) fn plan_lines(items: &[PlanItem]) -> Vec<String> {
-    let steps = counted(u64::try_from(items.len()).unwrap_or(u64::MAX), "step");
+pub(super) fn plan_lines(items: &[PlanItem]) -> String {
+    let steps = counted(items.len() as u64, "step");
     let item = |PlanItem { text, status }: &PlanItem| {
         let mark = match status {
             PlanStatus::Done => styled(GOOD, "[x]"),
@@ -165,7 +127,7 @@ pub(super) fn plan_lines(items: &[PlanItem]) -> Vec<String> {
         format!("   {mark} {}", line(text))
     };
     let title = format!("{}: {steps}", styled(FAINT, "plan"));
-    [title].into_iter().chain(items.iter().map(item)).collect()
+    join([title].into_iter().chain(items.iter().map(item)), "\n")
 }
 
 /// Returns the message of a failed call as a suffix for its line.
@@ -174,8 +136,10 @@ pub(super) fn failure(result: &ToolResult) -> String {
 }
 
 pub(super) fn summary_line(summary: &Summary, time: Duration) -> String {
-    let count = |count: u32, unit: &str| counted(u64::from(count), unit);
-    let mut facts = vec![count(summary.steps, "step"), count(summary.calls, "call")];
+    let mut facts = vec![
+        counted(summary.steps, "step"),
+        counted(summary.calls, "call"),
+    ];
     if summary.failed_calls > 0 {
         facts[1] += &format!(" ({} failed)", summary.failed_calls);
     }
@@ -204,12 +168,7 @@ pub(super) fn summary_line(summary: &Summary, time: Duration) -> String {
 
 /// Returns the amounts of the run and its sub-agents as a suffix for the line of the summary. Empty if they are those of the run.
 fn whole_suffix(summary: &Summary) -> String {
-    let Spending {
-        steps,
-        calls,
-        tokens,
-        ..
-    } = summary.spent;
+    let spent = summary.spent;
     let own_tokens = summary.usage.map_or(0, Usage::total);
     // The last request of a run that was cut off may have had no turn.
     let is_cut_off = match &summary.outcome {
@@ -218,19 +177,15 @@ fn whole_suffix(summary: &Summary) -> String {
         _ => false,
     };
     let own_steps = u64::from(summary.steps) + u64::from(is_cut_off);
-    if steps <= own_steps && calls <= summary.calls.into() && tokens <= own_tokens {
+    let is_all_own = spent.steps <= own_steps
+        && spent.calls <= summary.calls.into()
+        && spent.tokens <= own_tokens;
+    if is_all_own {
         return String::new();
     }
-    let tokens = if tokens > 0 {
-        format!(", {}", counted(tokens, "token"))
-    } else {
-        String::new()
-    };
-    format!(
-        "; in all {}, {}{tokens}",
-        counted(steps, "step"),
-        counted(calls, "call")
-    )
+    let mut parts = vec![counted(spent.steps, "step"), counted(spent.calls, "call")];
+    parts.extend((spent.tokens > 0).then(|| counted(spent.tokens, "token")));
+    format!("; in all {}", parts.join(", "))
 }
 
 /// Returns the targets of a call as a suffix for its line.
@@ -238,12 +193,7 @@ pub(super) fn target_suffix(targets: &[Target]) -> String {
     if targets.is_empty() {
         return String::new();
     }
-    let targets = targets
-        .iter()
-        .map(Target::to_string)
-        .collect::<Vec<_>>()
-        .join(", ");
-    format!("  {}", styled(FAINT, line(&targets)))
+    format!("  {}", styled(FAINT, line(&join(targets, ", "))))
 }
 
 /// Returns the size of a result in bytes: of its text, and of images, audio and files in base64.

@@ -33,33 +33,19 @@ impl AgentOptions {
     /// Returns the settings of these flags. `--script` implies the provider that replays it. A single call needs no model.
     pub(super) fn flags(&self, is_call: bool) -> Result<Values, SettingsError> {
         let mut flags = self.keys.values()?;
+        let keys: &mut ProgramKeys = flags.of_mut();
         if is_call {
-            flags.of_mut::<ProgramKeys>().provider =
-                Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
-            flags.of_mut::<ProgramKeys>().model = None;
-            return Ok(flags);
-        }
-        if self.script.is_some() {
-            if let Some(named) = flags
-                .of::<ProgramKeys>()
-                .provider
-                .as_ref()
-                .filter(|named| named.value != SCRIPTED)
-            {
-                let reason = format!(
-                    "needs --provider {SCRIPTED}, not {}; drop one of the two flags",
-                    named.value
-                );
-                return Err(SettingsError::value(
-                    &Origin::Flag("--script"),
-                    "a script",
-                    reason,
-                ));
+            keys.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
+            keys.model = None;
+        } else if self.script.is_some() {
+            let scripted = || Setting::from_flag("--script", SCRIPTED.to_owned());
+            let named = &keys.provider.get_or_insert_with(scripted).value;
+            if named != SCRIPTED {
+                let reason =
+                    format!("needs --provider {SCRIPTED}, not {named}; drop one of the two flags");
+                let origin = Origin::Flag("--script");
+                return Err(SettingsError::value(&origin, "a script", reason));
             }
-            flags
-                .of_mut::<ProgramKeys>()
-                .provider
-                .get_or_insert_with(|| Setting::from_flag("--script", SCRIPTED.to_owned()));
         }
         Ok(flags)
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use agent::consent::{ApprovalQuestion, CHANGED};
 use anstyle::Style;
-use tools::{Access, Preview, ToolError};
+use tools::{Access, Preview, ToolError, join};
 
 use super::excerpt::Excerpt;
 use super::preview;
@@ -61,17 +61,11 @@ pub(super) fn question(
     };
     let mut text = format!("{} {asks}:\n", styled(STRONG, question.caller()));
     for target in approval.targets {
-        let style = if target.access() == Access::Destroy {
-            BAD
-        } else {
-            ALERT
-        };
+        let is_loss = target.access() == Access::Destroy;
+        let style = if is_loss { BAD } else { ALERT };
+        let remarks = question.remarks(target);
         text += &mark_rows(
-            &format!(
-                "{}{}",
-                visible(&target.to_string()),
-                question.remarks(target)
-            ),
+            &format!("{}{remarks}", visible(&target.to_string())),
             style,
             width,
         );
@@ -126,12 +120,10 @@ pub(super) fn choices(
     may_be_kept: bool,
 ) -> String {
     let (approval, allow) = (question.approval, "Allow?");
-    let targets = approval
-        .targets
-        .iter()
-        .map(|target| format!(" {target}"))
-        .collect::<Vec<_>>()
-        .join(",");
+    let targets = join(
+        approval.targets.iter().map(|target| format!(" {target}")),
+        ",",
+    );
     let call = fit::cut(
         &format!("{}{}", question.caller(), visible(&targets)),
         width().saturating_sub(allow.len() + 2),

@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use anstyle::Style;
+use similar::TextDiff;
 use tools::IgnorePoison as _;
 use tools::{Digest, visible_line};
 
 use host::trust::Unapproved;
 
-use super::difference;
 use crate::notice::{self, STRONG, styled};
 use crate::program;
 use crate::quote::mark_rows;
 use crate::visible::visible;
 use tools::counted;
+
+/// The time limit for finding the shortest difference. After that, a longer one is used.
+const MAX_TIME: Duration = Duration::from_millis(500);
 
 /// The maximum number of lines of a difference in a warning.
 const MAX_WARNED: usize = 20;
@@ -95,7 +99,8 @@ fn state(unapproved: &Unapproved) -> String {
     let lines = lines(unapproved);
     match &unapproved.before {
         Some(_) => {
-            let count = counted(difference::changed(&lines) as u64, "line");
+            let changed = lines.iter().filter(|line| line.starts_with(['+', '-']));
+            let count = counted(changed.count() as u64, "line");
             format!("{name} changed since you last saw it ({count})")
         }
         None => format!(
@@ -108,9 +113,21 @@ fn state(unapproved: &Unapproved) -> String {
 /// Returns the lines of the difference from the approved content, or else those of the text.
 fn lines(unapproved: &Unapproved) -> Vec<String> {
     match &unapproved.before {
-        Some(before) => difference::lines(before, &unapproved.content.text),
+        Some(before) => diff(before, &unapproved.content.text),
         None => unapproved.content.text.lines().map(str::to_owned).collect(),
     }
+}
+
+/// Returns the lines of a unified diff with three lines of context. The caller escapes them.
+fn diff(before: &str, after: &str) -> Vec<String> {
+    let mut config = TextDiff::configure();
+    let diff = config.timeout(MAX_TIME).diff_lines(before, after);
+    let mut text = diff.unified_diff();
+    let text = text
+        .context_radius(3)
+        .missing_newline_hint(false)
+        .to_string();
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Returns true if this process has told about the content. From now on, it has.

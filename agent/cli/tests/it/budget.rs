@@ -257,11 +257,7 @@ fn an_untrusted_project_may_only_lower_limits() {
         "[limits]\nmax_calls = 9\nmax_tokens = 5000\ndeadline = '1m'",
     );
     assert_eq!(setting(&config(&crib, &[]), "limits.max_calls").0, json!(9));
-    for text in [
-        "[limits]\nmax_calls = 11",
-        "[limits]\nrepeat_end = 0",
-        "[daily]\nmax_tokens = 1",
-    ] {
+    for text in ["[limits]\nmax_calls = 11", "[daily]\nmax_tokens = 1"] {
         write_project(&crib, text);
         crib.run(&["config"]).expect(2);
     }
@@ -283,16 +279,7 @@ fn a_loop_ends_the_run() {
         ),
         (Some("loop"), Some("fs.read"), Some(5))
     );
-    assert!(ended.stderr.contains("limits.repeat_end"), "{ended:#?}");
-    write_user(&crib, "[limits]\nrepeat_end = 2");
-    assert_eq!(outcome(&crib.run(&run).expect(1))["calls"], 2);
-    let mut unlimited = crib.command(&run);
-    let ended: Ended = unlimited
-        .env("TOOLCRIB_LIMITS_REPEAT_END", "0")
-        .output()
-        .unwrap()
-        .into();
-    assert_eq!(outcome(&ended)["calls"], 9);
+    assert!(ended.stderr.contains("change the prompt"), "{ended:#?}");
 }
 
 #[cfg(feature = "default")]

@@ -84,8 +84,7 @@ fn without_a_file_the_defaults_hold() {
         ("select", Value::Null),
         ("limits.max_steps", json!(50)),
         ("limits.call_timeout", Value::Null),
-        ("timeouts.idle", json!("90s")),
-        ("retries.max", json!(4)),
+        ("timeouts.first_byte", json!("300s")),
     ] {
         assert_eq!(
             setting(&document, key),
@@ -127,10 +126,6 @@ call_timeout = "1.5s"
 
 [timeouts]
 first_byte = "2m"
-idle = "3s"
-
-[retries]
-max = 0
 
 [profiles.review]
 select = ["fs.read", "!fs.write"]
@@ -149,15 +144,13 @@ fn every_setting_is_listed_with_its_line() {
         ("key", json!({"variable": "MY_KEY", "found": false}), 4),
         ("streaming", json!(false), 5),
         ("profile", json!("review"), 6),
-        ("select", json!(["fs.read", "!fs.write"]), 27),
+        ("select", json!(["fs.read", "!fs.write"]), 23),
         ("grants", json!("fs:write:src/**"), 8),
         ("within", json!(["fs:*:src/**"]), 9),
         ("default_grants", json!(false), 12),
-        ("limits.max_steps", json!(3), 28),
+        ("limits.max_steps", json!(3), 24),
         ("limits.call_timeout", json!("1.5s"), 17),
         ("timeouts.first_byte", json!("120s"), 20),
-        ("timeouts.idle", json!("3s"), 21),
-        ("retries.max", json!(0), 24),
     ] {
         assert_eq!(
             setting(&document, key),
@@ -167,7 +160,7 @@ fn every_setting_is_listed_with_its_line() {
     }
     let page = crib.run(&["config"]).expect(0).stdout;
     assert!(
-        page.contains(&format!("{}:28", user_file(&crib).display())),
+        page.contains(&format!("{}:24", user_file(&crib).display())),
         "{page}"
     );
     assert!(page.contains("MY_KEY (not found)"), "{page}");

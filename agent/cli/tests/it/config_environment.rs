@@ -24,7 +24,7 @@ fn config_with(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> V
 #[test]
 fn a_variable_goes_before_the_files_and_after_the_flags() {
     let crib = Crib::new();
-    write_project(&crib, "model = 'b'\ntimeouts.idle = '5s'");
+    write_project(&crib, "model = 'b'\ntimeouts.first_byte = '5s'");
     trust(
         &crib,
         "provider = 'openai'\nmodel = 'a'\nprofile = 'p'\n[profiles.p]\nlimits.max_steps = 4",
@@ -33,7 +33,7 @@ fn a_variable_goes_before_the_files_and_after_the_flags() {
         ("TOOLCRIB_MODEL", "c"),
         ("TOOLCRIB_STREAMING", "false"),
         ("TOOLCRIB_LIMITS_MAX_STEPS", "7"),
-        ("TOOLCRIB_TIMEOUTS_IDLE", "2m"),
+        ("TOOLCRIB_TIMEOUTS_FIRST_BYTE", "2m"),
         ("TOOLCRIB_PROFILE", ""),
     ];
     let document = config_with(&crib, &[], &variables);
@@ -43,7 +43,11 @@ fn a_variable_goes_before_the_files_and_after_the_flags() {
         ("streaming", json!(false), "TOOLCRIB_STREAMING"),
         ("profile", json!("p"), "user:4"),
         ("limits.max_steps", json!(7), "TOOLCRIB_LIMITS_MAX_STEPS"),
-        ("timeouts.idle", json!("120s"), "TOOLCRIB_TIMEOUTS_IDLE"),
+        (
+            "timeouts.first_byte",
+            json!("120s"),
+            "TOOLCRIB_TIMEOUTS_FIRST_BYTE",
+        ),
     ] {
         assert_eq!(setting(&document, key), (value, origin.to_owned()), "{key}");
     }
@@ -135,9 +139,9 @@ fn a_mistake_in_a_variable_names_it_and_repeats_no_secret() {
             "streaming must be true or false",
         ),
         (
-            "TOOLCRIB_TIMEOUTS_IDLE",
+            "TOOLCRIB_TIMEOUTS_FIRST_BYTE",
             "sk-secret",
-            "timeouts.idle is not a duration",
+            "timeouts.first_byte is not a duration",
         ),
         (
             "TOOLCRIB_BASE_URL",

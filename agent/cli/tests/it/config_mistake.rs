@@ -47,9 +47,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["unknown setting limits.model", "did you mean model?"],
         ),
         (
-            "[timeouts]\n\nidel = 1",
+            "[timeouts]\n\nfirst_bite = 1",
             3,
-            &["timeouts.idel", "timeouts.idle"],
+            &["timeouts.first_bite", "timeouts.first_byte"],
         ),
         (
             "[profiles.a]\ngrant = ['x']",
@@ -124,9 +124,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["limits.call_timeout must be a string such as \"30s\", not 30"],
         ),
         (
-            "timeouts.idle = 1.5",
+            "timeouts.first_byte = 1.5",
             1,
-            &["timeouts.idle must be a string such as \"30s\", not 1.5"],
+            &["timeouts.first_byte must be a string such as \"30s\", not 1.5"],
         ),
         (
             "limits.call_timeout = 'soon'",
@@ -134,9 +134,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["limits.call_timeout is not a duration", "500ms"],
         ),
         (
-            "timeouts.idle = '0s'",
+            "timeouts.first_byte = '0s'",
             1,
-            &["timeouts.idle is not a duration"],
+            &["timeouts.first_byte is not a duration"],
         ),
         (
             "sessions.max_bytes = 2",
@@ -154,9 +154,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["limits.max_steps must be a whole number from 1"],
         ),
         (
-            "retries.max = -1",
+            "limits.max_steps = -1",
             1,
-            &["retries.max must be a whole number from 0"],
+            &["limits.max_steps must be a whole number from 1"],
         ),
         (
             "trusted = ['work']",
@@ -187,11 +187,6 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             "http.proxy = 'http://user:pw@h'",
             1,
             &["http.proxy must be http(s)://host/path"],
-        ),
-        (
-            "http.max_body = 10",
-            1,
-            &["http.max_body must be a string such as"],
         ),
         (
             "[http]\nprivate_host = ['a']",

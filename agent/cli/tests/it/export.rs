@@ -41,10 +41,15 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
 
 /// Returns the definitions that a session sends to the public service of a format, of its provider if there is one.
 fn sent(set: &ToolSet, format: Format, strictness: Strictness) -> &str {
-    let options = ProviderOptions::new()
-        .with_model("m")
-        .with_key(KeySource::Environment("PATH".to_owned()));
-    let options = options.with_strictness(strictness);
+    let options = ProviderOptions {
+        model: Some("m".into()),
+        key: Some(KeySource::Environment("PATH".to_owned())),
+        ..ProviderOptions::default()
+    };
+    let options = ProviderOptions {
+        strictness: Some(strictness),
+        ..options
+    };
     let provider = match format {
         Format::Anthropic => agent_models::Remote::anthropic(&options).unwrap(),
         Format::OpenAiChat => agent_models::Remote::openai(&options).unwrap(),

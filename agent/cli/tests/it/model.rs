@@ -444,7 +444,7 @@ fn the_file_sets_the_timeouts_of_a_service() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let crib = Crib::new();
-    let waits = "[timeouts]\nfirst_byte = '700ms'\n[retries]\nmax = 0";
+    let waits = "[timeouts]\nfirst_byte = '700ms'";
     write_user(
         &crib,
         &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{waits}"),

@@ -22,7 +22,6 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("select = ['*']", "select"),
         ("disclosure.mode = 'all'", "disclosure.mode"),
         ("disclosure.always = ['*']", "disclosure.always"),
-        ("disclosure.tools = 65", "disclosure.tools"),
         (
             "generation.tool_choice = 'exec.run'",
             "generation.tool_choice",
@@ -33,8 +32,7 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("sessions.record = false", "sessions.record"),
         ("sessions.max_age = '1s'", "sessions.max_age"),
         ("sessions.max_bytes = '0B'", "sessions.max_bytes"),
-        ("sessions.keep = 0", "sessions.keep"),
-        ("retries.max = 1000", "retries.max"),
+        ("timeouts.first_byte = '9h'", "timeouts.first_byte"),
         (
             "[[policy]]\nverdict = 'allow'\ntarget = 'fs:write:**'",
             "policy",
@@ -42,7 +40,6 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("http.private_hosts = ['localhost']", "http.private_hosts"),
         ("http.proxy = 'http://evil:3128'", "http.proxy"),
         ("http.ca_file = 'evil.pem'", "http.ca_file"),
-        ("http.max_body = '11MiB'", "http.max_body"),
         ("http.total = '61s'", "http.total"),
         (
             "[[secrets]]\nname = 'a'\norigin = 'https://evil'\nheader = 'x'\nenv = 'AWS_SECRET_ACCESS_KEY'",
@@ -112,15 +109,11 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
 fn an_untrusted_project_lowers_the_limits_of_requests() {
     let crib = Crib::new();
     write_user(&crib, "http.total = '9s'");
-    write_project(&crib, "[http]\nmax_body = '1MiB'\ntotal = '5s'");
+    write_project(&crib, "[http]\ntotal = '5s'");
     let document = config(&crib, &[]);
     assert_eq!(
-        setting(&document, "http.max_body"),
-        (json!("1MiB"), "project:2".to_owned())
-    );
-    assert_eq!(
         setting(&document, "http.total"),
-        (json!("5s"), "project:3".to_owned())
+        (json!("5s"), "project:2".to_owned())
     );
     write_project(&crib, "http.total = '10s'");
     refused(&crib, &["toolcrib.toml:1: http.total is not accepted"]);

@@ -307,15 +307,18 @@ fn a_rule_for_the_tool_switches_the_question_off() {
 #[test]
 fn the_limits_of_the_settings_hold() {
     let crib = Crib::new();
-    let server = PageServer::new(|_| TestServer::ok("text/plain", "x".repeat(3000)));
+    let server = PageServer::new(|_| {
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        TestServer::ok("text/plain", "late")
+    });
     write_user(
         &crib,
-        &format!("{}http.max_body = '2kB'\n", server.settings()),
+        &format!("{}http.total = '300ms'\n", server.settings()),
     );
     let ended = crib
         .run(&["call", "web.fetch", &format!("url={}", server.url("/"))])
         .expect(1);
-    assert!(ended.stderr.contains("2000 bytes"), "{ended:#?}");
+    assert!(ended.stderr.contains("300ms"), "{ended:#?}");
 }
 
 /// Returns true if a file below the folder has these bytes.

@@ -31,13 +31,13 @@ fn doctor_shows_the_client_and_whether_each_secret_is_found() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        shown.contains("http: proxy none; private hosts none; at most 10 MiB a response"),
+        shown.contains("http: proxy none; private hosts none; a response within 60s"),
         "{shown}"
     );
     write_user(
         &crib,
         &format!(
-            "{}[http]\nprivate_hosts = ['localhost:8080', '[::1]']\nproxy = 'http://p:3128'\nmax_body = '1MiB'\n",
+            "{}[http]\nprivate_hosts = ['localhost:8080', '[::1]']\nproxy = 'http://p:3128'\ntotal = '5s'\n",
             secret("env = 'CRIB_SECRET'")
         ),
     );
@@ -51,7 +51,7 @@ fn doctor_shows_the_client_and_whether_each_secret_is_found() {
             .join(" ");
         for part in [
             "proxy http://p:3128; private hosts localhost:8080 [::1];",
-            "at most 1 MiB a response",
+            "a response within 5s",
             "secret forge: ",
         ] {
             assert!(shown.contains(part), "{part} is not in {shown}");

@@ -379,15 +379,20 @@ impl Server {
     }
 
     fn model(format: Format, streaming: bool, url: &str, place: &Path) -> Remote {
-        let options = ProviderOptions::new()
-            .with_model(if format == Format::Gemini {
-                "gemini-3-flash-preview"
-            } else {
-                "a-model"
-            })
-            .with_key(KeySource::File(place.join("key")))
-            .with_streaming(streaming)
-            .with_base_url(url);
+        let options = ProviderOptions {
+            model: Some(
+                (if format == Format::Gemini {
+                    "gemini-3-flash-preview"
+                } else {
+                    "a-model"
+                })
+                .into(),
+            ),
+            key: Some(KeySource::File(place.join("key"))),
+            streaming: Some(streaming),
+            base_url: Some(url.into()),
+            ..ProviderOptions::default()
+        };
         wire::remote(format, &options)
     }
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Driver, DriverError, Event, FailureKind, GenerationOptions, Outcome, ProviderError, Selection,
-    Session, StopReason, Summary, ToolChoice,
+    Driver, DriverError, Event, FailureKind, GenerationOptions, Outcome, ProviderError,
+    ProviderOptions, Selection, Session, StopReason, Summary, ToolChoice,
 };
 use agent_models::Remote;
 use serde_json::{Value, json};
@@ -379,9 +379,10 @@ async fn a_refusal_of_the_responses_api_is_one() {
         (true, events(unstated.concat())),
     ] {
         let service = Service::new([sent]).await;
-        let options = service
-            .options("gpt-test", streaming)
-            .with_base_url(format!("{}/v1", service.url));
+        let options = ProviderOptions {
+            base_url: Some(format!("{}/v1", service.url)),
+            ..service.options("gpt-test", streaming)
+        };
         let (summary, ..) = run(
             agent_models::Remote::openai_responses(&options).unwrap(),
             &[],

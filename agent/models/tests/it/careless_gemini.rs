@@ -1,6 +1,6 @@
 //! Replies of Gemini that are no usual turns: blocked prompts, malformed calls, arguments in parts, and signed images.
 
-use agent::StopReason;
+use agent::{ProviderOptions, StopReason};
 use agent_models::Remote;
 use serde_json::{Value, json};
 
@@ -8,11 +8,10 @@ use crate::service::{Reply, Service, events, json as reply};
 use crate::workshop::{answer, result, run};
 
 fn gemini(service: &Service, streaming: bool) -> Remote {
-    Remote::gemini(
-        &service
-            .options("gemini-test", streaming)
-            .with_base_url(&service.url),
-    )
+    Remote::gemini(&ProviderOptions {
+        base_url: Some(service.url.clone()),
+        ..service.options("gemini-test", streaming)
+    })
     .unwrap()
 }
 

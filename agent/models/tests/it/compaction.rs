@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    CompactionCause, Driver, Event, EventSink, GenerationOptions, RunOptions, Selection, Session,
-    Summary, SystemText, ToolChoice,
+    CompactionCause, Driver, Event, EventSink, GenerationOptions, ProviderOptions, RunOptions,
+    Selection, Session, Summary, SystemText, ToolChoice,
 };
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
@@ -134,11 +134,17 @@ impl SmallContext {
         if self.format != Format::Ollama {
             generation.tool_choice = Some(ToolChoice::Required);
         }
-        let options = options(self.format, &service, self.streaming).with_generation(generation);
+        let options = ProviderOptions {
+            generation,
+            ..options(self.format, &service, self.streaming)
+        };
         let options = self
             .dialect
             .into_iter()
-            .fold(options, |options, name| options.with_dialect(name));
+            .fold(options, |options, name| ProviderOptions {
+                dialect: Some(name.into()),
+                ..options
+            });
         let image = Content::Image {
             data: IMAGE.to_owned(),
             mime_type: "image/png".to_owned(),

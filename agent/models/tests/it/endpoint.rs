@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agent::{KeySource, Proxy};
+use agent::{KeySource, ProviderOptions, Proxy};
 use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
@@ -49,8 +49,10 @@ async fn a_url_may_be_a_host_a_base_or_an_endpoint() {
         for ending in endings {
             service.serve([reply(format, false, &[Block::Text("ok")])]);
             let turn = service.requests();
-            let options =
-                options(format, &service, false).with_base_url(format!("{}{ending}", service.url));
+            let options = ProviderOptions {
+                base_url: Some(format!("{}{ending}", service.url)),
+                ..options(format, &service, false)
+            };
             complete(&remote(format, &options), &[]).await.unwrap();
             let head = service.head(turn);
             assert!(
@@ -79,9 +81,18 @@ async fn the_dialect_of_a_known_service_is_chosen_by_name() {
         ]
     };
     let service = Service::new(replies()).await;
-    let options = options(format, &service, false).with_model("a-model");
+    let options = ProviderOptions {
+        model: Some("a-model".into()),
+        ..options(format, &service, false)
+    };
     run(
-        remote(format, &options.clone().with_dialect("deepseek")),
+        remote(
+            format,
+            &ProviderOptions {
+                dialect: Some("deepseek".into()),
+                ..options.clone()
+            },
+        ),
         &["fs.read"],
     )
     .await;
@@ -95,7 +106,13 @@ async fn the_dialect_of_a_known_service_is_chosen_by_name() {
 
     service.serve(replies());
     run(
-        remote(format, &options.clone().with_dialect("groq")),
+        remote(
+            format,
+            &ProviderOptions {
+                dialect: Some("groq".into()),
+                ..options.clone()
+            },
+        ),
         &["fs.read"],
     )
     .await;
@@ -111,10 +128,17 @@ async fn the_dialect_of_a_known_service_is_chosen_by_name() {
         service.head(2)
     );
 
-    let error = Remote::openai(&options.clone().with_dialect("nobody")).unwrap_err();
+    let error = Remote::openai(&ProviderOptions {
+        dialect: Some("nobody".into()),
+        ..options.clone()
+    })
+    .unwrap_err();
     assert!(error.to_string().contains("deepseek"), "{error}");
     // The name alone does not send prompts and keys elsewhere.
-    let mut unplaced = options.with_dialect("groq");
+    let mut unplaced = ProviderOptions {
+        dialect: Some("groq".into()),
+        ..options
+    };
     unplaced.base_url = None;
     let error = Remote::openai(&unplaced).unwrap_err();
     assert!(
@@ -162,10 +186,16 @@ async fn a_configured_proxy_is_used_except_for_this_machine() {
     let format = Format::OpenAiChat;
     let proxy = Service::new([reply(format, false, &[Block::Text("by proxy")])]).await;
     let service = Service::new([reply(format, false, &[Block::Text("direct")])]).await;
-    let options = options(format, &service, false).with_proxy(Proxy::Url(proxy.url.clone()));
+    let options = ProviderOptions {
+        proxy: Some(Proxy::Url(proxy.url.clone())),
+        ..options(format, &service, false)
+    };
     let turn = complete(&remote(format, &options), &[]).await.unwrap();
     assert_eq!((turn.as_str(), proxy.requests()), ("direct", 0));
-    let options = options.with_base_url("http://service.invalid/v1");
+    let options = ProviderOptions {
+        base_url: Some("http://service.invalid/v1".into()),
+        ..options
+    };
     let turn = complete(&remote(format, &options), &[]).await.unwrap();
     assert_eq!((turn.as_str(), proxy.requests()), ("by proxy", 1));
     assert!(
@@ -176,7 +206,10 @@ async fn a_configured_proxy_is_used_except_for_this_machine() {
         proxy.head(0)
     );
 
-    let secret = options.with_proxy(Proxy::Url("http://me:secret@h".to_owned()));
+    let secret = ProviderOptions {
+        proxy: Some(Proxy::Url("http://me:secret@h".to_owned())),
+        ..options
+    };
     let error = Remote::openai(&secret).unwrap_err();
     assert!(!error.to_string().contains("secret"), "{error}");
 }

@@ -6,7 +6,9 @@ use crate::prefix::field;
 use crate::service::reply::{Api, Block, Way, completion};
 use crate::service::{KEY, Reply, Service};
 use crate::workshop::{Ran, answer, catalog, result, run};
-use agent::{Driver, Provider, Request, Selection, Session, StopReason, SystemText};
+use agent::{
+    Driver, Provider, ProviderOptions, Request, Selection, Session, StopReason, SystemText,
+};
 use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
@@ -261,11 +263,18 @@ async fn examples_are_sent_to_gateways_on_request_only() {
     catalog
         .register(tool, async |_: ToolContext, _: Value| "a")
         .unwrap();
-    let options = service
-        .options("claude-test", false)
-        .with_base_url(&service.url);
-    for model in [options.clone(), options.with_examples(true)]
-        .map(|options| Remote::anthropic(&options).unwrap())
+    let options = ProviderOptions {
+        base_url: Some(service.url.clone()),
+        ..service.options("claude-test", false)
+    };
+    for model in [
+        options.clone(),
+        ProviderOptions {
+            examples: Some(true),
+            ..options
+        },
+    ]
+    .map(|options| Remote::anthropic(&options).unwrap())
     {
         let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
         Driver::new(Arc::new(model))
@@ -329,10 +338,15 @@ async fn strict_definitions_are_sent_on_request() {
         Some(Api::Chat.stops(&[arguments])),
     );
     let service = Service::new([call, Api::Chat.answer(Way::Whole)]).await;
-    let options = service
-        .options("gpt-test", false)
-        .with_base_url(format!("{}/v1", service.url));
-    let model = Remote::openai(&options.with_strictness(Strictness::Strict)).unwrap();
+    let options = ProviderOptions {
+        base_url: Some(format!("{}/v1", service.url)),
+        ..service.options("gpt-test", false)
+    };
+    let model = Remote::openai(&ProviderOptions {
+        strictness: Some(Strictness::Strict),
+        ..options
+    })
+    .unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
     Driver::new(Arc::new(model))
         .run(&mut session, "go")

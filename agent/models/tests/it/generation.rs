@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agent::{
-    Driver, GenerationOptions, Provider as _, ProviderError, ReasoningEffort, Request, RunOptions,
-    Selection, Session, SystemText, ToolChoice, ToolSet,
+    Driver, GenerationOptions, Provider as _, ProviderError, ProviderOptions, ReasoningEffort,
+    Request, RunOptions, Selection, Session, SystemText, ToolChoice, ToolSet,
 };
 use agent_models::Remote;
 use serde_json::{Value, json};
@@ -30,7 +30,10 @@ async fn the_options_of_answers_reach_each_service() {
         ])
         .await;
         for streaming in [true, false] {
-            let options = options(format, &service, streaming).with_generation(generation.clone());
+            let options = ProviderOptions {
+                generation: generation.clone(),
+                ..options(format, &service, streaming)
+            };
             complete(&remote(format, &options), &["fs.read"])
                 .await
                 .unwrap();
@@ -78,7 +81,10 @@ async fn a_request_for_a_summary_raises_a_low_output_limit() {
         };
         let model = remote(
             Format::OpenAiChat,
-            &options(Format::OpenAiChat, &service, false).with_generation(generation),
+            &ProviderOptions {
+                generation,
+                ..options(Format::OpenAiChat, &service, false)
+            },
         );
         let (messages, tools, token) = (prompt(), ToolSet::default(), CancellationToken::new());
         let mut request = Request::new(&messages, &tools, &token);
@@ -101,9 +107,15 @@ async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
             parallel_calls: Some(false),
             ..GenerationOptions::new()
         };
-        let mut options = options(format, &service, false).with_generation(generation);
+        let mut options = ProviderOptions {
+            generation,
+            ..options(format, &service, false)
+        };
         if format == Format::OpenAiResponses {
-            options = options.with_model("gpt-4.1");
+            options = ProviderOptions {
+                model: Some("gpt-4.1".into()),
+                ..options
+            };
         }
         complete(&remote(format, &options), &["fs.read"])
             .await
@@ -142,27 +154,41 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
     let plain = |format| options(format, &service, false);
     for (refused, name) in [
         (
-            Remote::gemini(&plain(gemini).with_generation(sequential())),
+            Remote::gemini(&ProviderOptions {
+                generation: sequential(),
+                ..plain(gemini)
+            }),
             "generation.parallel_calls",
         ),
         (
-            Remote::ollama(&plain(ollama).with_generation(sequential())),
+            Remote::ollama(&ProviderOptions {
+                generation: sequential(),
+                ..plain(ollama)
+            }),
             "generation.parallel_calls",
         ),
         (
-            Remote::openai(
-                &plain(chat)
-                    .with_dialect("deepseek")
-                    .with_generation(sequential()),
-            ),
+            Remote::openai(&ProviderOptions {
+                dialect: Some("deepseek".into()),
+                generation: sequential(),
+                ..plain(chat)
+            }),
             "generation.parallel_calls",
         ),
         (
-            Remote::openai(&plain(chat).with_model("o3").with_generation(unreasoned)),
+            Remote::openai(&ProviderOptions {
+                model: Some("o3".into()),
+                generation: unreasoned,
+                ..plain(chat)
+            }),
             "generation.reasoning_effort",
         ),
         (
-            Remote::openai(&plain(chat).with_model("gpt-5.1").with_generation(warm)),
+            Remote::openai(&ProviderOptions {
+                model: Some("gpt-5.1".into()),
+                generation: warm,
+                ..plain(chat)
+            }),
             "generation.temperature",
         ),
     ] {
@@ -171,10 +197,13 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
         assert!(error.to_string().contains(name), "{error}");
     }
     assert!(
-        Remote::gemini(&plain(gemini).with_generation(GenerationOptions {
-            parallel_calls: Some(true),
-            ..GenerationOptions::new()
-        }))
+        Remote::gemini(&ProviderOptions {
+            generation: GenerationOptions {
+                parallel_calls: Some(true),
+                ..GenerationOptions::new()
+            },
+            ..plain(gemini)
+        })
         .is_ok()
     );
     assert_eq!(service.requests(), 0);
@@ -195,7 +224,10 @@ async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
             };
             let model = remote(
                 format,
-                &options(format, &service, false).with_generation(generation),
+                &ProviderOptions {
+                    generation,
+                    ..options(format, &service, false)
+                },
             );
             run(model, &["fs.read"]).await;
             let field = if format == Format::Gemini {
@@ -222,7 +254,10 @@ async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
         };
         let model = remote(
             format,
-            &options(format, &service, false).with_generation(absent),
+            &ProviderOptions {
+                generation: absent,
+                ..options(format, &service, false)
+            },
         );
         let error = complete(&model, &["fs.read"]).await.unwrap_err();
         assert!(
@@ -253,7 +288,10 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
         };
         let model = remote(
             format,
-            &options(format, &service, false).with_generation(generation),
+            &ProviderOptions {
+                generation,
+                ..options(format, &service, false)
+            },
         );
         let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
         let summary = Driver::new(Arc::new(model))
@@ -298,7 +336,10 @@ async fn no_call_is_forced_on_a_sub_agent() {
         };
         let model = remote(
             Format::OpenAiChat,
-            &options(Format::OpenAiChat, &service, false).with_generation(generation),
+            &ProviderOptions {
+                generation,
+                ..options(Format::OpenAiChat, &service, false)
+            },
         );
         let cx = Host::new().with_agent("helper").unwrap();
         let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), cx);
@@ -327,7 +368,10 @@ async fn no_call_is_forced_while_a_long_conversation_is_summarised() {
         };
         let model = remote(
             format,
-            &options(format, &service, false).with_generation(generation),
+            &ProviderOptions {
+                generation,
+                ..options(format, &service, false)
+            },
         );
         let said = |role, text: &str| Message::text(role, text.repeat(400));
         let earlier = [
@@ -366,7 +410,10 @@ async fn no_call_is_forced_while_a_long_conversation_is_summarised() {
 async fn settings_that_no_service_takes_are_refused_at_once() {
     let service = Service::new([]).await;
     let refused = |format, generation: GenerationOptions| {
-        let options = options(format, &service, false).with_generation(generation);
+        let options = ProviderOptions {
+            generation,
+            ..options(format, &service, false)
+        };
         match format {
             Format::Ollama => Remote::ollama(&options),
             _ => Remote::openai(&options),
@@ -416,10 +463,13 @@ async fn anthropic_caches_the_tools_the_system_text_and_the_conversation_on_requ
     ])
     .await;
     for caching in [true, false] {
-        let options = options(format, &service, false).with_generation(GenerationOptions {
-            caching: Some(caching),
-            ..GenerationOptions::new()
-        });
+        let options = ProviderOptions {
+            generation: GenerationOptions {
+                caching: Some(caching),
+                ..GenerationOptions::new()
+            },
+            ..options(format, &service, false)
+        };
         let system = SystemText::new().with_section("identity", "You are it.");
         let mut session = session(&["a", "b"]).with_system(system);
         Driver::new(Arc::new(remote(format, &options)))
@@ -453,7 +503,10 @@ async fn the_output_limit_of_anthropic_fits_the_model() {
     ] {
         service.serve([reply(Format::Anthropic, false, &[Block::Text("ok")])]);
         let turn = service.requests();
-        let options = options(Format::Anthropic, &service, false).with_model(model);
+        let options = ProviderOptions {
+            model: Some(model.into()),
+            ..options(Format::Anthropic, &service, false)
+        };
         complete(&remote(Format::Anthropic, &options), &[])
             .await
             .unwrap();

@@ -1,5 +1,6 @@
 //! Keys that occur in the words of a model, and in the errors of a service.
 
+use agent::ProviderOptions;
 use serde_json::json;
 use tools::protocol::wire::Format;
 
@@ -20,7 +21,10 @@ async fn a_reply_that_holds_the_key_is_unchanged() {
                 let service =
                     Service::new(replies.map(|blocks| wire::reply(format, streaming, &blocks)))
                         .await;
-                let options = wire::options(format, &service, streaming).with_key(source.clone());
+                let options = ProviderOptions {
+                    key: Some(source.clone()),
+                    ..wire::options(format, &service, streaming)
+                };
                 let (summary, _, ran) = run(wire::remote(format, &options), &["fs.read"]).await;
                 assert_eq!(answer(&summary).0, text, "{format} {streaming}");
                 let expected = [("fs.read".to_owned(), json!({"command": command}))];
@@ -57,7 +61,10 @@ async fn a_key_is_removed_from_every_error_and_a_short_one_only_where_it_is_a_wo
                 .await;
                 let model = wire::remote(
                     format,
-                    &wire::options(format, &service, streaming).with_key(source.clone()),
+                    &ProviderOptions {
+                        key: Some(source.clone()),
+                        ..wire::options(format, &service, streaming)
+                    },
                 );
                 for _ in 0..2 {
                     let error = ask(&model).await.unwrap_err().to_string();

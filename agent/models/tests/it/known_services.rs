@@ -1,6 +1,8 @@
 //! The differences of known services, in the bodies of requests.
 
-use agent::{GenerationOptions, Provider as _, ReasoningEffort, Request, ToolChoice};
+use agent::{
+    GenerationOptions, Provider as _, ProviderOptions, ReasoningEffort, Request, ToolChoice,
+};
 use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
@@ -15,10 +17,12 @@ use crate::workshop::{complete, session};
 async fn body(dialect: &str, model: &str, generation: GenerationOptions) -> Value {
     let format = Format::OpenAiChat;
     let service = Service::new([reply(format, true, &[Block::Text("ok")])]).await;
-    let options = options(format, &service, true)
-        .with_model(model)
-        .with_dialect(dialect)
-        .with_generation(generation);
+    let options = ProviderOptions {
+        model: Some(model.into()),
+        dialect: Some(dialect.into()),
+        generation,
+        ..options(format, &service, true)
+    };
     complete(&Remote::openai(&options).unwrap(), &["fs.read"])
         .await
         .unwrap();
@@ -75,8 +79,15 @@ async fn a_call_is_forced_as_far_as_the_service_takes_it() {
     let service = Service::new([]).await;
     let named = choosing(ToolChoice::Tool("fs.read".to_owned()));
     for dialect in ["llamacpp", "moonshot"] {
-        let options = options(Format::OpenAiChat, &service, true).with_dialect(dialect);
-        let error = Remote::openai(&options.with_generation(named.clone())).unwrap_err();
+        let options = ProviderOptions {
+            dialect: Some(dialect.into()),
+            ..options(Format::OpenAiChat, &service, true)
+        };
+        let error = Remote::openai(&ProviderOptions {
+            generation: named.clone(),
+            ..options
+        })
+        .unwrap_err();
         assert!(
             error.to_string().contains("generation.tool_choice"),
             "{error}"
@@ -109,7 +120,10 @@ async fn a_model_that_sees_no_images_is_told_of_them() {
         (Format::Anthropic, "claude-sonnet-4-5", true),
     ] {
         let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
-        let options = options(format, &service, false).with_model(model);
+        let options = ProviderOptions {
+            model: Some(model.into()),
+            ..options(format, &service, false)
+        };
         let (session, token) = (session(&[]), CancellationToken::new());
         let request = Request::new(&messages, session.tools(), &token);
         remote(format, &options).complete(request).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agent::{LostReplySink, Provider, ProviderError, Request, ToolSet, Turn};
+use agent::{Provider, ProviderError, Request, ToolSet, Turn};
 use agent_models::Remote;
 use serde_json::json;
 use tools::CancellationToken;
@@ -39,7 +39,7 @@ async fn complete(
     };
     let (messages, tools, token) = (prompt(), ToolSet::default(), CancellationToken::new());
     let mut request = Request::new(&messages, &tools, &token);
-    request.lost_reply_sink = Some(LostReplySink::new(&count));
+    request.lost_reply_sink = Some(&count);
     let outcome = model.complete(request).await;
     (service.requests(), lost.into_inner(), outcome)
 }

@@ -7,7 +7,7 @@ use crate::service::sent;
 use crate::service::wire::{self, ALL, Block, options, remote};
 use crate::service::{Reply, Service, events, json as reply};
 use crate::workshop::{answer, ask, ask_into, result, run};
-use agent::{FailureKind, ProviderError, RetryCause, RetrySink, StopReason, TextSink, ToolSet};
+use agent::{FailureKind, ProviderError, RetryCause, StopReason, ToolSet};
 use agent::{Provider as _, Request};
 use agent_models::Remote;
 use serde_json::{Value, json};
@@ -168,14 +168,14 @@ async fn assert_reported(
     service.serve(replies);
     let before = service.requests();
     let causes = Mutex::new(Vec::new());
-    let send = |retry: agent::RequestRetry| causes.lock().unwrap().push(retry.cause);
+    let send = |retry: agent::RequestRetry| causes.lock().unwrap().push((retry.cause, retry.kind));
     let (messages, tools, token) = (
         [Message::text(Role::User, "go")],
         ToolSet::default(),
         CancellationToken::new(),
     );
     let request = Request {
-        retry_sink: Some(RetrySink::new(&send)),
+        retry_sink: Some(&send),
         ..Request::new(&messages, &tools, &token)
     };
     let outcome = model.complete(request).await;
@@ -192,10 +192,7 @@ async fn assert_reported(
         ),
     }
     for cause in causes.into_inner().unwrap() {
-        assert!(
-            matches!(&cause, RetryCause::Reported { kind: actual, .. } if *actual == kind),
-            "{cause:?}"
-        );
+        assert_eq!(cause, (RetryCause::Reported, Some(kind)));
     }
 }
 
@@ -216,7 +213,7 @@ async fn an_error_of_a_stream_is_retried_also_if_its_text_was_sent() {
             let sent = Mutex::new(String::new());
             let send = |text: &str| sent.lock().unwrap().push_str(text);
             let model = remote(format, &options(format, &service, true));
-            let turn = ask_into(&model, TextSink::new(&send)).await.unwrap();
+            let turn = ask_into(&model, &send).await.unwrap();
             assert_eq!(
                 (turn.message.to_text().as_str(), service.requests()),
                 ("ok", 2),
@@ -322,12 +319,9 @@ async fn a_whole_reply_to_a_stream_request_is_read_and_its_text_sent() {
         let service = Service::new([whole(format, &[Block::Text("ok")])]).await;
         let sent = Mutex::new(String::new());
         let send = |text: &str| sent.lock().unwrap().push_str(text);
-        ask_into(
-            &remote(format, &options(format, &service, true)),
-            TextSink::new(&send),
-        )
-        .await
-        .unwrap();
+        ask_into(&remote(format, &options(format, &service, true)), &send)
+            .await
+            .unwrap();
         assert_eq!(sent.lock().unwrap().as_str(), "ok", "{format}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Driver, Provider, Request, Selection, Session, StopReason};
+use agent::{Driver, Provider, ProviderOptions, Request, Selection, Session, StopReason};
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness, WireResult};
 use tools::protocol::{Message, Part, Role};
@@ -100,7 +100,10 @@ async fn the_definitions_in_a_body_keep_the_rules_of_the_service() {
             let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
             let model = remote(
                 format,
-                &options(format, &service, false).with_strictness(strictness),
+                &ProviderOptions {
+                    strictness: Some(strictness),
+                    ..options(format, &service, false)
+                },
             );
             let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
             Driver::new(Arc::new(model))
@@ -152,7 +155,7 @@ async fn text_is_streamed_in_each_format() {
         let sink = |text: &str| pieces.lock().unwrap().push(text.to_owned());
         let (messages, session, token) = (prompt(), session(&[]), CancellationToken::new());
         let request = Request {
-            text_sink: Some(agent::TextSink::new(&sink)),
+            text_sink: Some(&sink),
             ..Request::new(&messages, session.tools(), &token)
         };
         let turn = remote(format, &options(format, &service, true))
@@ -395,7 +398,10 @@ async fn sent_with_results(
     let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
     let mut options = options(format, &service, false);
     if let Some(model) = model {
-        options = options.with_model(model);
+        options = ProviderOptions {
+            model: Some(model.into()),
+            ..options
+        };
     }
     let (session, token) = (session(&["fs.read"]), CancellationToken::new());
     remote(format, &options)

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::service::{Reply, Service, retry_policy, wire};
 use crate::workshop::result;
-use agent::{Driver, DriverError, FailureKind, ProviderError, Selection, Session};
+use agent::{Driver, DriverError, FailureKind, ProviderError, ProviderOptions, Selection, Session};
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
@@ -179,10 +179,11 @@ impl Replay {
             .unwrap_or_else(|| path.split(':').next().unwrap());
         let mut once = retry_policy();
         once.max_retries = 0;
-        let options = service
-            .options(model, row.is_streamed())
-            .with_base_url(&service.url)
-            .with_retry_policy(once);
+        let options = ProviderOptions {
+            base_url: Some(service.url.clone()),
+            retry_policy: Some(once),
+            ..service.options(model, row.is_streamed())
+        };
         let driver = Driver::new(Arc::new(wire::remote(row.format, &options)));
         let (session, executed) = session(&row.value);
         Self {

@@ -79,7 +79,7 @@ pub(crate) async fn complete(model: &Remote, tools: &[&str]) -> Result<String, P
 
 /// Requests one turn without tools.
 pub(crate) async fn ask(provider: &dyn Provider) -> Result<Turn, ProviderError> {
-    ask_into(provider, TextSink::new(&|_| {})).await
+    ask_into(provider, &|_| {}).await
 }
 
 /// Requests one turn without tools, and sends its text to the sink.

@@ -152,10 +152,8 @@ fn keys(settings: &Settings) -> &HttpKeys {
 
 /// Returns the limits of requests.
 pub fn limits(settings: &Settings) -> HttpLimits {
-    let keys = keys(settings);
     HttpLimits {
-        max_body_bytes: usize::try_from(keys.max_body.value.bytes()).unwrap_or(usize::MAX),
-        total: keys.tool_total.value,
+        total: keys(settings).tool_total.value,
         ..HttpLimits::default()
     }
 }

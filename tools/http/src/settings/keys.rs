@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use host::declare_keys;
 use host::settings::FlagValue::Named;
 use host::settings::{
-    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, items, size, text,
-    url,
+    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, items, text, url,
 };
-use host::{Size, declare_keys};
 
 use super::place::SecretPlace;
 
@@ -30,11 +29,6 @@ declare_keys! {
     pub ca_file: Option<Setting<PathBuf>> = Key::new("http.ca_file", text(file), None, "\"certificates.pem\"")
             .of_control_file()
         .with_project(ProjectRule::never(REACHES));
-
-    /// The maximum size of a response to a tool, after decompression
-    pub max_body: Setting<Size> =
-        Key::new("http.max_body", size(), Setting::from_default(Size::from_bytes(10 * 1024 * 1024)), "\"10MiB\"")
-            .with_project(ProjectRule::lower());
 
     /// The time until a response to a tool is complete, redirects included
     pub tool_total: Setting<Duration> =

@@ -84,8 +84,7 @@ fn client_line(keys: &HttpKeys) -> String {
         hosts.join(" ")
     };
     format!(
-        "http: proxy {proxy}; private hosts {hosts}; at most {} a response, within {:?}",
-        keys.max_body.value.shown(),
+        "http: proxy {proxy}; private hosts {hosts}; a response within {:?}",
         keys.tool_total.value,
     )
 }

@@ -23,11 +23,7 @@ fn the_key_of_a_gateway_goes_to_no_other_service() {
         let (proxy, connections) = serve([None]);
         write_user(&crib, &format!("{choice}\nbase_url = '{url}'"));
         let proxy = proxy.trim_end_matches("/v1");
-        let variables = [
-            ("OPENAI_API_KEY", "sk-secret"),
-            ("TOOLCRIB_PROXY", proxy),
-            ("TOOLCRIB_RETRIES_MAX", "0"),
-        ];
+        let variables = [("OPENAI_API_KEY", "sk-secret"), ("TOOLCRIB_PROXY", proxy)];
         let checked = run(&crib, &["providers", "--check", "--json"], &variables)
             .expect(0)
             .documents();
@@ -70,11 +66,7 @@ fn the_key_of_a_gateway_goes_to_no_other_service_when_another_provider_replaces_
         &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{gateway}'"),
     );
     let proxy = proxy.trim_end_matches("/v1");
-    let variables = [
-        ("OPENAI_API_KEY", "sk-secret"),
-        ("TOOLCRIB_PROXY", proxy),
-        ("TOOLCRIB_RETRIES_MAX", "0"),
-    ];
+    let variables = [("OPENAI_API_KEY", "sk-secret"), ("TOOLCRIB_PROXY", proxy)];
     for other in ["openai", "openai-responses"] {
         let task = format!("llm.generate prompt=x model={other}/m");
         let ended = run(

@@ -153,7 +153,6 @@ fn proxies_of_the_environment_are_used_on_request_and_never_for_this_machine() {
             ("HTTP_PROXY", proxy),
             ("http_proxy", proxy),
             ("TOOLCRIB_PROXY", setting),
-            ("TOOLCRIB_RETRIES_MAX", "0"),
         ];
         run(&crib, &arguments, &variables).expect(code);
     };

@@ -176,7 +176,6 @@ fn a_session_at_the_usual_service_is_not_sent_to_the_one_of_the_settings() {
     let mut command = crib.command(&["run", "hello", "--provider", "openai", "--model", "m"]);
     command
         .env("OPENAI_API_KEY", "sk-secret")
-        .env("TOOLCRIB_RETRIES_MAX", "0")
         .env("TOOLCRIB_PROXY", "environment");
     let began = crate::ended(
         command.env("HTTPS_PROXY", proxy.trim_end_matches("/v1")),

@@ -225,29 +225,38 @@ impl Service {
         timeouts: Timeouts,
         policy: RetryPolicy,
     ) -> Remote {
-        let options = self
-            .options("gpt-test", streaming)
-            .with_base_url(format!("{}/v1", self.url));
-        Remote::openai(&options.with_timeouts(timeouts).with_retry_policy(policy)).unwrap()
+        let options = ProviderOptions {
+            base_url: Some(format!("{}/v1", self.url)),
+            ..self.options("gpt-test", streaming)
+        };
+        Remote::openai(&ProviderOptions {
+            timeouts: Some(timeouts),
+            retry_policy: Some(policy),
+            ..options
+        })
+        .unwrap()
     }
 
     pub(crate) fn anthropic(&self, streaming: bool) -> Remote {
-        Remote::anthropic(
-            &self
-                .options("claude-test", streaming)
-                .with_base_url(&self.url),
-        )
+        Remote::anthropic(&ProviderOptions {
+            base_url: Some(self.url.clone()),
+            ..self.options("claude-test", streaming)
+        })
         .unwrap()
     }
 
     pub(crate) fn options(&self, model: &str, streaming: bool) -> ProviderOptions {
-        let options = ProviderOptions::new()
-            .with_model(model)
-            .with_key(key_file())
-            .with_streaming(streaming);
-        options
-            .with_timeouts(timeouts())
-            .with_retry_policy(retry_policy())
+        let options = ProviderOptions {
+            model: Some(model.into()),
+            key: Some(key_file()),
+            streaming: Some(streaming),
+            ..ProviderOptions::default()
+        };
+        ProviderOptions {
+            timeouts: Some(timeouts()),
+            retry_policy: Some(retry_policy()),
+            ..options
+        }
     }
 }
 

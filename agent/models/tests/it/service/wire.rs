@@ -63,9 +63,10 @@ pub(crate) fn options(format: Format, service: &Service, streaming: bool) -> Pro
         Format::Gemini => "gemini-3-flash-preview",
         _ => "qwen3",
     };
-    service
-        .options(model, streaming)
-        .with_base_url(&service.url)
+    ProviderOptions {
+        base_url: Some(service.url.clone()),
+        ..service.options(model, streaming)
+    }
 }
 
 /// A reply of these blocks.

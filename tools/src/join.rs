@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-/// Returns the parts with a separator between them.
-pub(crate) fn join(parts: impl IntoIterator<Item: Display>, separator: &str) -> String {
+/// Returns the texts of the parts with a separator between them.
+pub fn join(parts: impl IntoIterator<Item: Display>, separator: &str) -> String {
     let parts: Vec<_> = parts.into_iter().map(|part| part.to_string()).collect();
     parts.join(separator)
 }
