@@ -7,15 +7,13 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::NotStrict;
-use tools::protocol::wire::schema::Unsendable;
-use tools::protocol::wire::{
-    Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool,
-};
+use tools::protocol::wire::{Format, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName, join};
 
 use crate::fingerprint::fingerprint;
 use crate::inner_call;
-use crate::{SkipReason, SkippedTool, WireOptions};
+use crate::wire_options::{Render, WireOptions};
+use crate::{SkipReason, SkippedTool};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
@@ -50,8 +48,9 @@ pub struct WireToolSet {
     format: Format,
     /// Sorted by the name in the catalog.
     tools: Vec<(Arc<Entry>, Arc<WireTool>)>,
-    /// The tools that can be called and are not offered, sorted too.
-    hidden: Vec<(Arc<Entry>, Arc<WireTool>)>,
+    /// The tools that can be called and are not offered, sorted too. Each is rendered when it is called.
+    hidden: Vec<Arc<Entry>>,
+    render: Render,
     /// True if a tool that is not part of a search has the name of the one that calls others.
     has_own_caller: bool,
     names: WireNames,
@@ -60,9 +59,6 @@ pub struct WireToolSet {
     value: OnceLock<Value>,
     digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
 }
-
-/// Returns one tool as a service takes it: with or without its examples.
-type Render = fn(&Entry, Format, Strictness) -> Result<&Arc<WireTool>, &Unsendable>;
 
 impl WireToolSet {
     /// Creates the set of these entries, which are sorted by name. `hidden` are entries that can be called and are not offered, and
@@ -75,52 +71,55 @@ impl WireToolSet {
         options: WireOptions,
     ) -> Self {
         let format = options.format;
-        let render: Render = if options.examples {
-            Entry::wire_with_examples
-        } else {
-            Entry::wire
-        };
+        let render = options.render();
         let mut limits = format.strict_limits();
-        let mut tools = Vec::with_capacity(entries.len());
-        collect(entries, &mut tools, &mut skipped, |entry| {
-            wire(entry, format, options.strictness, render, &mut limits)
-        });
-        let mut found = Vec::with_capacity(hidden.len());
-        // One without a form on the wire can be called by `tools.call` alone.
-        collect(hidden, &mut found, &mut Vec::new(), |entry| {
-            wire(entry, format, Strictness::Relaxed, render, &mut None)
-        });
-        let mut hidden = found;
-        let names = loop {
-            // The other names need no table.
-            let all = || tools.iter().chain(&hidden);
-            let digested = all().filter(|(_, wire)| NameGrammar::is_digested(&wire.name));
-            let former = all().flat_map(|(entry, _)| &entry.tool().was);
-            let names = digested.map(|(entry, _)| entry.name()).chain(former);
-            match WireNames::new(format.names(), names) {
-                Ok(names) => break names,
-                Err(collision) => skip(collision, [&mut tools, &mut hidden], &mut skipped),
+        let most = format.most_tools().filter(|_| options.is_limited);
+        // The tools that find and call the others are sent in any case.
+        let mut left = most.map(|most| most.saturating_sub(of_search.len()));
+        let mut tools = Vec::new();
+        for entry in entries {
+            let is_of_search = of_search.iter().any(|it| it.name() == entry.name());
+            let limit = most.filter(|_| left == Some(0) && !is_of_search);
+            let wire = match limit {
+                // Of ten thousand tools, those that are sent are rendered.
+                Some(most) => Err(SkipReason::RequestLimit { format, most }),
+                None => wire(entry, format, options.strictness, render, &mut limits),
+            };
+            match wire {
+                Ok(wire) => {
+                    left = left.map(|left| left - usize::from(!is_of_search));
+                    tools.push((entry.clone(), wire));
+                }
+                Err(reason) => skipped.push(SkippedTool {
+                    name: entry.name().clone(),
+                    reason,
+                }),
             }
-        };
-        if let Some(most) = format.most_tools().filter(|_| options.is_limited) {
-            let reason = SkipReason::RequestLimit { format, most };
-            // The tools that find and call the others are sent in any case.
-            let is_sent =
-                |entry: &Entry| of_search.iter().any(|other| other.name() == entry.name());
-            let mut left = most.saturating_sub(of_search.len());
-            let (sent, over): (Vec<_>, Vec<_>) = tools.into_iter().partition(|(entry, _)| {
-                let is_sent = is_sent(entry);
-                let is_within = is_sent || left > 0;
-                left -= usize::from(is_within && !is_sent);
-                is_within
-            });
-            tools = sent;
-            let over = over.into_iter();
-            skipped.extend(over.map(|(entry, _)| SkippedTool {
-                name: entry.name().clone(),
-                reason: reason.clone(),
-            }));
         }
+        let mut hidden = hidden.to_vec();
+        let names = loop {
+            let all = || tools.iter().map(|(entry, _)| entry).chain(&hidden);
+            // The other names need no table.
+            let digested = all()
+                .map(|entry| entry.name())
+                .filter(|name| NameGrammar::is_digested(&format.names().encode(name.as_str())));
+            let former = all().flat_map(|entry| &entry.tool().was);
+            let collision = match WireNames::new(format.names(), digested.chain(former)) {
+                Ok(names) => break names,
+                Err(collision) => collision,
+            };
+            let colliding = [collision.first.clone(), collision.second.clone()];
+            let is_apart = |entry: &Entry| {
+                let names = ToolNames::from(entry.tool());
+                !names.iter().any(|name| colliding.contains(name))
+            };
+            tools.retain(|(entry, _)| is_apart(entry));
+            hidden.retain(|entry| is_apart(entry));
+            skipped.extend(colliding.map(|name| SkippedTool {
+                name,
+                reason: SkipReason::Collision(collision.clone()),
+            }));
+        };
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         let is_caller = |(entry, _): &&(Arc<Entry>, _)| *entry.name() == *inner_call::CALLER;
         let has_own_caller = of_search.is_empty() && tools.iter().any(|tool| is_caller(&tool));
@@ -128,6 +127,7 @@ impl WireToolSet {
             format,
             tools,
             hidden,
+            render,
             has_own_caller,
             names,
             skipped,
@@ -223,19 +223,19 @@ impl WireToolSet {
 
     /// Returns the only tool whose name differs from this one by punctuation, case or the prefix of a namespace alone.
     fn near(&self, name: &str) -> Option<String> {
-        let both = || self.tools.iter().chain(&self.hidden);
+        let both = || self.entries().chain(&self.hidden);
         let bare = NAMESPACES
             .iter()
             .find_map(|namespace| name.strip_prefix(namespace))
             .unwrap_or(name);
         // Some servers leave the marks of gpt-oss behind the name: `fs__read<|channel|>commentary`.
         let letters = simplify_name(bare.split("<|").next().unwrap_or(bare));
-        let is_own = both().any(|(entry, _)| entry.name().as_str() == name);
+        let is_own = both().any(|entry| entry.name().as_str() == name);
         if letters.is_empty() || is_own || NameGrammar::is_digested(name) {
             return None;
         }
-        let mut near = both().filter(|(entry, _)| simplify_name(entry.name().as_str()) == letters);
-        let (entry, _) = near.next()?;
+        let mut near = both().filter(|entry| simplify_name(entry.name().as_str()) == letters);
+        let entry = near.next()?;
         near.next().is_none().then(|| entry.name().to_string())
     }
 
@@ -263,20 +263,22 @@ impl WireToolSet {
         Some(inner_call::with_inner(call.clone(), &changed))
     }
 
-    /// Returns the tool of this name, or else of this former name, in the catalog, offered or not.
+    /// Returns the tool of this name, or else of this former name, in the catalog, offered or not. One without a form on the wire can be
+    /// called by `tools.call` alone.
     pub(crate) fn get(&self, name: &str) -> Option<&WireTool> {
-        let both = [&self.tools, &self.hidden];
-        let named = both.iter().find_map(|tools| {
-            let position = tools
-                .binary_search_by(|(entry, _)| entry.name().as_str().cmp(name))
-                .ok()?;
-            Some(&tools[position])
-        });
-        let former = || {
-            both.iter()
-                .find_map(|tools| ToolNames::holder(tools, |(entry, _)| entry.tool().into(), name))
+        let (tools, others) = (&self.tools, &self.hidden);
+        if let Ok(at) = tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)) {
+            return Some(&tools[at].1);
+        }
+        let hidden = match others.binary_search_by(|entry| entry.name().as_str().cmp(name)) {
+            Ok(at) => &others[at],
+            Err(_) => match ToolNames::holder(tools, |(entry, _)| entry.tool().into(), name) {
+                Some((_, wire)) => return Some(wire),
+                None => ToolNames::holder(others, |entry| entry.tool().into(), name)?,
+            },
         };
-        named.or_else(former).map(|(_, wire)| &**wire)
+        let wire = (self.render)(hidden, self.format, Strictness::Relaxed);
+        wire.ok().map(|wire| &**wire)
     }
 }
 
@@ -289,24 +291,6 @@ fn simplify_name(name: &str) -> String {
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-/// Adds each entry to the tools, or to the skipped tools with the reason.
-fn collect(
-    entries: &[Arc<Entry>],
-    tools: &mut Vec<(Arc<Entry>, Arc<WireTool>)>,
-    skipped: &mut Vec<SkippedTool>,
-    mut wire: impl FnMut(&Entry) -> Result<Arc<WireTool>, SkipReason>,
-) {
-    for entry in entries {
-        match wire(entry) {
-            Ok(wire) => tools.push((entry.clone(), wire)),
-            Err(reason) => skipped.push(SkippedTool {
-                name: entry.name().clone(),
-                reason,
-            }),
-        }
-    }
 }
 
 /// Returns a tool on the wire. A strict tool uses up `limits`, and is relaxed if they do not suffice.
@@ -339,74 +323,7 @@ fn wire(
     }
 }
 
-/// Skips both tools of a collision.
-fn skip(
-    collision: NameCollision,
-    lists: [&mut Vec<(Arc<Entry>, Arc<WireTool>)>; 2],
-    skipped: &mut Vec<SkippedTool>,
-) {
-    let colliding = [collision.first.clone(), collision.second.clone()];
-    for tools in lists {
-        tools.retain(|(entry, _)| {
-            !ToolNames::from(entry.tool())
-                .iter()
-                .any(|name| colliding.contains(name))
-        });
-    }
-    skipped.extend(colliding.map(|name| SkippedTool {
-        name,
-        reason: SkipReason::Collision(collision.clone()),
-    }));
-}
-
 fn join_definitions(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
     let definitions = tools.iter().map(|(_, wire)| &wire.definition);
     format!("[{}]", join(definitions, ","))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use tools::{Catalog, Effects, Tool, ToolContext};
-
-    use super::*;
-
-    #[test]
-    fn a_tool_that_a_service_refuses_is_skipped_with_the_reason() {
-        let mut catalog = Catalog::new();
-        for name in ["a", "m", "z"] {
-            let tool = Tool::new(name, "Answers.", json!({"type": "object"}))
-                .unwrap()
-                .with_effects(Effects::Pure);
-            catalog
-                .register(tool, async |_: ToolContext, _: Value| "pong")
-                .unwrap();
-        }
-        let (format, mut tools, mut skipped) = (Format::Anthropic, Vec::new(), Vec::new());
-        collect(
-            &catalog.list(),
-            &mut tools,
-            &mut skipped,
-            |entry| match entry.name().as_str() {
-                "m" => Err(SkipReason::Unsendable {
-                    format,
-                    reason: Unsendable::NotAnObject,
-                }),
-                _ => wire(entry, format, Strictness::Relaxed, Entry::wire, &mut None),
-            },
-        );
-        let sent: Vec<Value> = serde_json::from_str(&join_definitions(&tools)).unwrap();
-        assert_eq!(
-            sent.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(),
-            ["a", "z"]
-        );
-        let [skipped] = &skipped[..] else {
-            panic!("{skipped:?}")
-        };
-        assert_eq!(skipped.name.as_str(), "m");
-        assert!(
-            skipped.to_string().contains("anthropic") && skipped.to_string().contains("object"),
-            "{skipped}"
-        );
-    }
 }

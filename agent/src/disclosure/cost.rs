@@ -4,7 +4,7 @@ use tools::Tool;
 
 use super::Disclosure;
 use crate::run::BYTES_PER_TOKEN;
-use crate::{ProviderInfo, SkipReason, ToolSet};
+use crate::{ProviderInfo, ToolSet};
 
 /// The definitions that requests of a session have, if all tools are offered and if the others are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +30,10 @@ pub(super) fn offer(
     about: &ProviderInfo,
     context_tokens: Option<u64>,
 ) -> ToolSet {
-    let is_search =
-        |narrowed: &ToolSet| costs(tools, narrowed, disclosure, about, context_tokens).is_search;
     narrowed
-        .filter(|_| about.is_metered)
-        .filter(is_search)
+        .filter(|narrowed| {
+            about.is_metered && is_search(tools, narrowed, disclosure, about, context_tokens)
+        })
         .unwrap_or_else(|| tools.clone())
 }
 
@@ -46,39 +45,63 @@ pub(super) fn costs(
     about: &ProviderInfo,
     context_tokens: Option<u64>,
 ) -> DefinitionCosts {
-    let (all, searched) = (tokens(about, tools), tokens(about, narrowed));
-    let is_cut = |set| {
-        let skipped = about.wire_tools(set).map_or(&[][..], |wire| wire.skipped());
-        skipped
-            .iter()
-            .any(|tool| matches!(tool.reason, SkipReason::RequestLimit { .. }))
-    };
-    let is_search = match disclosure {
-        Disclosure::All => false,
-        Disclosure::Search { budget, .. } => {
-            let most = context_tokens
-                .map(|tokens| tokens.saturating_mul(budget.context_percent.min(100).into()) / 100);
-            let is_over = tools.len() > budget.tools || most.is_some_and(|most| all > most);
-            is_cut(tools) || is_over && searched < all
-        }
-    };
     DefinitionCosts {
         tools: tools.offered().len(),
-        tokens: all,
+        tokens: tokens(about, tools),
         search_tools: narrowed.offered().len(),
-        search_tokens: searched,
-        is_search,
+        search_tokens: tokens(about, narrowed),
+        is_search: is_search(tools, narrowed, disclosure, about, context_tokens),
     }
+}
+
+/// Returns true if a session offers the tools of the narrowed set alone.
+fn is_search(
+    tools: &ToolSet,
+    narrowed: &ToolSet,
+    disclosure: &Disclosure,
+    about: &ProviderInfo,
+    context_tokens: Option<u64>,
+) -> bool {
+    let Disclosure::Search { budget, .. } = disclosure else {
+        return false;
+    };
+    let limit = about.wire.filter(|wire| wire.is_limited);
+    let is_cut = limit
+        .and_then(|wire| wire.format.most_tools())
+        .is_some_and(|most| tools.offered().len() > most);
+    let is_over = || {
+        let percent = u64::from(budget.context_percent.min(100));
+        tools.len() > budget.tools
+            || context_tokens
+                .is_some_and(|tokens| is_above(about, tools, tokens.saturating_mul(percent) / 100))
+    };
+    is_cut || is_over() && is_above(about, tools, tokens(about, narrowed))
+}
+
+/// Returns true if the definitions have more tokens. Of many tools, it renders no more than it counts.
+fn is_above(about: &ProviderInfo, tools: &ToolSet, most: u64) -> bool {
+    let mut bytes = 0;
+    sizes(about, tools).any(|size| {
+        bytes += size;
+        bytes as u64 / BYTES_PER_TOKEN > most
+    })
+}
+
+/// Returns the bytes of each offered definition, without those that the service refuses.
+fn sizes(about: &ProviderInfo, tools: &ToolSet) -> impl Iterator<Item = usize> {
+    tools.offered().iter().map(move |entry| match about.wire {
+        Some(options) => {
+            let wire = options.render()(entry, options.format, options.strictness);
+            wire.map_or(0, |wire| wire.definition.len() + 1)
+        }
+        None => plain_size(entry.tool()),
+    })
 }
 
 /// Estimates the tokens of the offered definitions. They are not scaled by the counts of the service, so that one session always has the
 /// same tools.
 fn tokens(about: &ProviderInfo, tools: &ToolSet) -> u64 {
-    let bytes: usize = match about.wire_tools(tools) {
-        Some(wire) => wire.list().map(|tool| tool.definition.len() + 1).sum(),
-        None => tools.definitions().map(plain_size).sum(),
-    };
-    bytes as u64 / BYTES_PER_TOKEN
+    sizes(about, tools).sum::<usize>() as u64 / BYTES_PER_TOKEN
 }
 
 /// Returns the bytes of a definition with the names of the catalog.
