@@ -45,20 +45,16 @@ impl Finding {
 
     /// Names the tool.
     #[must_use]
-    pub fn for_tool(self, name: impl ToString) -> Self {
-        Self {
-            tool: Some(name.to_string()),
-            ..self
-        }
+    pub fn for_tool(mut self, name: impl ToString) -> Self {
+        self.tool = Some(name.to_string());
+        self
     }
 
     /// Names the provider.
     #[must_use]
-    pub fn for_provider(self, name: impl ToString) -> Self {
-        Self {
-            provider: Some(name.to_string()),
-            ..self
-        }
+    pub fn for_provider(mut self, name: impl ToString) -> Self {
+        self.provider = Some(name.to_string());
+        self
     }
 
     /// Creates the problems of link-time records: names that several claim, and unusable ones.

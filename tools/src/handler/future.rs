@@ -1,6 +1,5 @@
 //! [`HandlerFuture`]: the future of a handler's result.
 
-use std::fmt;
 use std::future::{self, Future};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -58,11 +57,5 @@ impl Future for HandlerFuture<'_> {
             FutureState::Ready(outcome) => Pin::new(outcome).poll(task),
             FutureState::Later(future) => future.as_mut().poll(task),
         }
-    }
-}
-
-impl fmt::Debug for HandlerFuture<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandlerFuture").finish_non_exhaustive()
     }
 }

@@ -72,7 +72,6 @@ impl CallArguments {
 
 /// The outcome of a call that was run.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct OutcomeRecord<'a> {
     /// The result that the model was given. For a failed call it contains the error's text.
     pub result: &'a ToolResult,
@@ -80,17 +79,6 @@ pub struct OutcomeRecord<'a> {
     pub error: Option<ErrorCode>,
     /// The time since the intent was recorded.
     pub duration: Duration,
-}
-
-impl<'a> OutcomeRecord<'a> {
-    /// Creates an outcome.
-    pub fn new(result: &'a ToolResult, error: Option<ErrorCode>, duration: Duration) -> Self {
-        Self {
-            result,
-            error,
-            duration,
-        }
-    }
 }
 
 /// An identifier that a journal assigns to an intent, unique within the journal.
@@ -109,7 +97,6 @@ pub enum BeginResult {
 
 /// A call with an intent in the journal.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct RecordedCall {
     /// The number of the attempt under the call's key, from 1.
     pub attempt: u32,
@@ -121,35 +108,4 @@ pub struct RecordedCall {
     pub result: Option<ToolResult>,
     /// The error code of a failed call.
     pub error: Option<ErrorCode>,
-}
-
-impl RecordedCall {
-    /// Creates a call without an outcome.
-    pub fn new(
-        attempt: u32,
-        tool_digest: Option<Digest>,
-        arguments_digest: Option<Digest>,
-    ) -> Self {
-        Self {
-            attempt,
-            tool_digest,
-            arguments_digest,
-            result: None,
-            error: None,
-        }
-    }
-
-    /// Sets the result.
-    #[must_use]
-    pub fn with_result(mut self, result: ToolResult) -> Self {
-        self.result = Some(result);
-        self
-    }
-
-    /// Sets the error code.
-    #[must_use]
-    pub fn with_error(mut self, code: ErrorCode) -> Self {
-        self.error = Some(code);
-        self
-    }
 }

@@ -39,7 +39,7 @@ pub use expectation::describe_schema;
 pub(crate) use inspected::Inspected;
 pub(crate) use mask::{MASK, Mask};
 pub(crate) use misspelt::{Misspelt, misspelt};
-pub(crate) use phrase::{quote, readable, show};
+pub(crate) use phrase::{quote, show};
 pub(crate) use reading::{Reading, read};
 pub(crate) use simple::SimpleSchema;
 pub(crate) use validator::Validator;

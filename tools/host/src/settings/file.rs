@@ -164,9 +164,10 @@ fn load_user() -> Result<(Loaded, Layer), SettingsError> {
         return Ok((loaded, Layer::default()));
     };
     let exists = path.try_exists().map_err(SettingsError::read(&path))?;
-    let (layer, state) = match exists {
-        true => (read(&path, home().as_deref())?, FileState::Used),
-        false => (Layer::default(), FileState::Missing),
+    let (layer, state) = if exists {
+        (read(&path, home().as_deref())?, FileState::Used)
+    } else {
+        (Layer::default(), FileState::Missing)
     };
     loaded.files.push(SettingsFile::new("user", path, state));
     Ok((loaded, layer))

@@ -200,11 +200,9 @@ impl Settings {
 
     /// Sets the root of the session, with links resolved.
     #[must_use]
-    pub fn with_root(self, root: PathBuf) -> Self {
-        Self {
-            root: Some(root),
-            ..self
-        }
+    pub fn with_root(mut self, root: PathBuf) -> Self {
+        self.root = Some(root);
+        self
     }
 
     /// Returns the root of the session. Returns `None` if there is none that can be used.

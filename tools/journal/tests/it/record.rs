@@ -209,7 +209,11 @@ async fn one_record_that_cannot_be_written_leaves_the_others_alone() {
     let journal = crib.journal();
     let cx = context(&journal);
     let result = ToolResult::text("never begun");
-    let outcome = || tools::journal::OutcomeRecord::new(&result, None, Duration::ZERO);
+    let outcome = || tools::journal::OutcomeRecord {
+        result: &result,
+        error: None,
+        duration: Duration::ZERO,
+    };
     let wrong = async { journal.end(IntentId(77), outcome()).await.unwrap_err() };
     let calls = async {
         for _ in 0..20 {

@@ -22,11 +22,7 @@ pub(in crate::wire::schema) fn boolean(
     {
         properties.retain(|_, schema| !is_false(schema));
         // A closed object refuses a property without an entry.
-        if is_closed {
-            changes.exact(Rule::Boolean)
-        } else {
-            changes.loosened(Rule::Boolean)
-        }
+        changes.exact_if(is_closed, Rule::Boolean);
     }
     if keywords.get("items").is_some_and(is_false) {
         keywords.remove("items");

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::schema::change::{Changes, Fidelity, Rule};
+use crate::wire::schema::change::{Changes, Rule};
 use crate::wire::schema::dialect::Dialect;
 use crate::wire::schema::keyword::types;
 
@@ -27,14 +27,7 @@ pub(in crate::wire::schema) fn bounds(
             .as_i64()
             .filter(|_| is_integer)
             .and_then(|bound| bound.checked_add(step));
-        changes.add(
-            Rule::Bound,
-            if next.is_some() {
-                Fidelity::Exact
-            } else {
-                Fidelity::Loosened
-            },
-        );
+        changes.exact_if(next.is_some(), Rule::Bound);
         keywords.insert(inclusive.to_owned(), next.map_or(bound, Value::from));
     }
     let Some(most) = dialect.strict.and_then(|rules| rules.min_items) else {
@@ -46,7 +39,7 @@ pub(in crate::wire::schema) fn bounds(
     if types(keywords).is_some_and(|types| !types.contains(&"array")) {
         // Anthropic's SDK removes the keyword from schemas of other types, where it judges nothing.
         keywords.remove("minItems");
-        changes.add(Rule::MinItems, Fidelity::Exact);
+        changes.exact(Rule::MinItems);
     } else if own > most as f64 {
         keywords.insert("minItems".to_owned(), most.into());
         changes.loosened(Rule::MinItems);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::schema::change::{Changes, Fidelity, Rule};
+use crate::wire::schema::change::{Changes, Rule};
 use crate::wire::schema::dialect::Dialect;
 use crate::wire::schema::keyword::judges;
 use crate::word_list::has_word;
@@ -47,12 +47,7 @@ pub(in crate::wire::schema) fn removal(
         if keyword == "patternProperties" {
             keywords.remove("additionalProperties");
         }
-        let fidelity = if judges(&keyword) {
-            Fidelity::Loosened
-        } else {
-            Fidelity::Exact
-        };
-        changes.add(Rule::Keyword(keyword), fidelity);
+        changes.exact_if(!judges(&keyword), Rule::Keyword(keyword));
     }
     if let (Some(format), Some(known)) = (keywords.get("format"), dialect.formats)
         && !format

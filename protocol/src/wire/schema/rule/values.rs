@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::wire::schema::change::{Changes, Fidelity, Rule};
+use crate::wire::schema::change::{Changes, Rule};
 use crate::wire::schema::dialect::{Dialect, Enums};
 use crate::wire::schema::keyword::{set_types, types};
 
@@ -25,14 +25,7 @@ pub(in crate::wire::schema) fn values(
     {
         keywords.remove("const");
         let replaces = keywords.insert("enum".to_owned(), json!([value])).is_some();
-        changes.add(
-            Rule::Constant,
-            if replaces {
-                Fidelity::Loosened
-            } else {
-                Fidelity::Exact
-            },
-        );
+        changes.exact_if(!replaces, Rule::Constant);
     }
     let Some(Value::Array(values)) = keywords.get("enum") else {
         return;
@@ -82,14 +75,7 @@ fn with_branches(
     branches.extend(or_text.then(|| json!({"type": "string"})));
     branches.extend(or_null.then(|| json!({"type": "null"})));
     keywords.insert("anyOf".to_owned(), Value::Array(branches));
-    changes.add(
-        Rule::Enumeration,
-        if or_text {
-            Fidelity::Loosened
-        } else {
-            Fidelity::Exact
-        },
-    );
+    changes.exact_if(!or_text, Rule::Enumeration);
 }
 
 /// States the types of values.
