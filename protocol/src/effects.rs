@@ -314,16 +314,17 @@ fn check_field(
 ) -> Result<(), EffectsError> {
     let template_text = || template.to_string();
     let properties = parameters.get("properties").and_then(Value::as_object);
+    let unusable = |reason| EffectsError::Default {
+        template: template_text(),
+        field: field.to_owned(),
+        reason,
+    };
     if is_foreign && foreign::is_field(parameters, field) {
         let default = properties.and_then(|properties| properties.get(field)?.get("default"));
         return default.map_or(Ok(()), |default| {
             template
                 .accepts_or_skips(field, default.into())
-                .map_err(|reason| EffectsError::Default {
-                    template: template_text(),
-                    field: field.to_owned(),
-                    reason,
-                })
+                .map_err(unusable)
         });
     }
     let Some(property) = properties.and_then(|properties| properties.get(field)) else {
@@ -347,11 +348,6 @@ fn check_field(
             template: template_text(),
             field: field.to_owned(),
         });
-    };
-    let unusable = |reason| EffectsError::Default {
-        template: template_text(),
-        field: field.to_owned(),
-        reason,
     };
     template.accepts(field, default.into()).map_err(unusable)
 }

@@ -220,10 +220,7 @@ pub(crate) fn deserialized<A: DeserializeOwned>(
         None => arguments,
     };
     arguments.deserialize().map_err(|error| {
-        refused(
-            "arguments as the description says".to_owned(),
-            error.to_string(),
-        )
+        Violation::whole("arguments as the description says", error.to_string()).into()
     })
 }
 
@@ -233,15 +230,8 @@ pub(crate) fn deserialized<A: DeserializeOwned>(
 /// Returns [`ToolErrorKind::InvalidArguments`] if an integer exceeds 64 bits, because a `Value` would round it.
 pub(super) fn value(arguments: Input) -> Result<Value, ToolErrorKind> {
     if arguments.json().extent().has_big_integer {
-        let expected =
-            "integers of at most 64 bits, because this tool supports no larger ones".to_owned();
-        return Err(refused(expected, "a larger one".to_owned()));
+        let expected = "integers of at most 64 bits, because this tool supports no larger ones";
+        return Err(Violation::whole(expected, "a larger one").into());
     }
     Ok(arguments.into_value())
-}
-
-fn refused(expected: String, found: String) -> ToolErrorKind {
-    ToolErrorKind::InvalidArguments {
-        violations: vec![Violation::whole(expected, found)],
-    }
 }

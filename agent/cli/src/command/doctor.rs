@@ -129,9 +129,6 @@ impl Session {
             )
             .for_provider(conflict.name)
         }));
-        findings.extend(provider::problems().iter().map(|problem| {
-            Finding::new("definition", problem.to_string()).for_provider(problem.name)
-        }));
         if let Err(error) = session::check_model(settings, None) {
             let check = if matches!(error, Error::Config(_)) {
                 "settings"

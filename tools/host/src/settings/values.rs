@@ -74,8 +74,10 @@ impl Values {
     /// Returns the values of a set of keys. Those of a family that is not linked are unset.
     pub fn of<K: KeySet>(&self) -> &K {
         let mut sets = self.sets.iter().map(|set| &**set as &dyn Any);
-        sets.find_map(|set| set.downcast_ref())
-            .unwrap_or_else(K::unset)
+        match sets.find_map(|set| set.downcast_ref()) {
+            Some(keys) => keys,
+            None => K::unset(),
+        }
     }
 
     /// Returns the values of a set of keys for changes. Those of a family that is not linked take no part in layers.
