@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tools::policy::Rule;
 
 use super::error::SettingsError;
-use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::project_file::{self, ProjectFile};
 use super::reader;
+use super::reader::Layer;
 use crate::trust::{Content, Unapproved};
 use crate::{folders, program};
 

@@ -10,9 +10,8 @@ use super::access::AccessKeys;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::key::FileUse;
-use super::layer::Layer;
 use super::origin::{Origin, Setting};
-use super::sensitive_place::SensitivePlace;
+use super::reader::Layer;
 use super::values::{KeySet, Values};
 use crate::trust::Unapproved;
 use crate::{extension, folders};
@@ -377,4 +376,15 @@ fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
         target.to_clause().pattern()
     )
     .parse()
+}
+
+/// A file or folder that other programs of the person run or obey. Each write below the root needs approval, whatever is granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SensitivePlace {
+    /// The absolute path, or a name in any folder.
+    pub path: PathBuf,
+    /// True if all files in the folder are meant.
+    pub is_folder: bool,
+    /// The description in approval requests and refusals.
+    pub note: &'static str,
 }

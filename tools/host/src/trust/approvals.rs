@@ -10,7 +10,7 @@ use serde_json::json;
 use tools::Digest;
 use tools_store::private;
 
-use super::{Change, Subject, TrustError};
+use super::{Change, Subject};
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -140,4 +140,37 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&draft, path)
+}
+
+/// An approval or a pin that cannot be read or written. Its server or skill must not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}; remove it, and approve again", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        source: io::Error,
+    },
+    /// The file cannot be written.
+    #[error("cannot write {}: {source}; check the permissions of its folder", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        source: io::Error,
+    },
+    /// The file has other content than this program writes.
+    #[error("{} is damaged: {reason}; remove it, and approve again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        reason: String,
+    },
+    /// The subject is no longer the one that was shown.
+    #[error("it has changed since it was shown; look at it again")]
+    Changed,
 }
