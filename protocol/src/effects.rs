@@ -1,6 +1,5 @@
 //! [`Effects`]: the declared effects of a tool.
 
-mod ceiling;
 mod error;
 mod foreign;
 
@@ -13,7 +12,7 @@ use serde_json::Value;
 
 pub use self::error::EffectsError;
 use crate::json::Node;
-use crate::{Access, Target, TargetError, Template, ToolName};
+use crate::{Access, Clause, Target, TargetError, Template, ToolName};
 
 /// The effects of a tool: the targets that its calls touch. Permissions, approval, parallelism and retries follow from them.
 ///
@@ -179,6 +178,35 @@ impl Effects {
             Self::Pure => false,
             Self::Declared(declared) => declared.open_world || declared.is_unbounded(),
         }
+    }
+
+    /// Returns clauses that cover the targets of every possible call, sorted and without duplicates. A template with fields gives
+    /// the subtree below the text before its first field: `fs:{path}` gives `fs:read:**`.
+    ///
+    /// ```
+    /// use protocol::{Effects, ToolName};
+    /// use serde_json::json;
+    ///
+    /// let effects: Effects = serde_json::from_value(json!({"reads": ["clock:now", "db:main/{table}"]}))?;
+    /// let ceiling = effects.ceiling(&ToolName::new("report")?);
+    /// assert_eq!(ceiling.iter().map(|clause| clause.as_str()).collect::<Vec<_>>(), ["clock:read:now", "db:read:main/**"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ceiling(&self, tool: &ToolName) -> Vec<Clause> {
+        let declared = match self {
+            Self::Pure => return Vec::new(),
+            Self::Declared(declared) if !declared.is_unbounded() => declared,
+            Self::Undeclared | Self::Declared(_) => {
+                return vec![Target::unbounded(tool).to_clause()];
+            }
+        };
+        let mut clauses: Vec<Clause> = declared
+            .templates()
+            .map(|(access, template)| template.ceiling(access))
+            .collect();
+        clauses.sort();
+        clauses.dedup();
+        clauses
     }
 }
 

@@ -52,12 +52,12 @@ pub fn contains(name: &str) -> bool {
 
 /// Calls [`Catalog::list`] on the process-wide catalog.
 pub fn list() -> Vec<Arc<Entry>> {
-    shared().list()
+    snapshot().list()
 }
 
 /// Calls [`Catalog::validate`] on the process-wide catalog.
 pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
-    shared().validate(name, arguments)
+    snapshot().validate(name, arguments)
 }
 
 /// Calls [`Catalog::execute`] on the process-wide catalog.
@@ -75,12 +75,12 @@ pub fn execute(cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) ->
 
 /// Calls [`Catalog::conflicts`] on the process-wide catalog.
 pub fn conflicts() -> Vec<Conflict> {
-    shared().conflicts()
+    snapshot().conflicts()
 }
 
 /// Calls [`Catalog::problems`] on the process-wide catalog.
 pub fn problems() -> Vec<Problem> {
-    shared().problems()
+    snapshot().problems()
 }
 
 /// Calls [`Catalog::subscribe`] on the process-wide catalog.

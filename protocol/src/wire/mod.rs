@@ -15,7 +15,6 @@ mod openai_responses;
 mod piece;
 mod render;
 pub mod schema;
-mod shown_result;
 mod strict_limits;
 
 pub use call::{InvalidCall, WireCall, WireResult};
@@ -23,5 +22,5 @@ pub use definition::WireTool;
 pub use format::{Format, FormatCell, Strictness};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};
-pub use shown_result::ShownResult;
+pub use piece::ShownResult;
 pub use strict_limits::StrictLimits;

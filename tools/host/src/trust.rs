@@ -5,9 +5,7 @@
 mod approvals;
 mod content;
 mod records;
-mod subject;
 
-pub use approvals::{Approval, Approvals, TrustError};
+pub use approvals::{Approval, Approvals, Change, Subject, TrustError};
 pub use content::{Content, Unapproved};
 pub use records::{RecordError, Records};
-pub use subject::{Change, Subject};

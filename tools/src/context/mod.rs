@@ -3,7 +3,6 @@
 mod agent;
 mod approver;
 pub(crate) mod deadline;
-mod detached;
 mod file_authors;
 mod host;
 mod known_texts;
@@ -15,7 +14,6 @@ pub(crate) mod place;
 mod progress;
 mod protected_file;
 mod scope;
-mod scope_span;
 mod service;
 mod spelling;
 mod workspace_domain;
@@ -38,8 +36,7 @@ pub use self::approver::{
 };
 pub(crate) use self::deadline::DeadlineObserver;
 pub use self::file_authors::{Exposure, FileAuthors, FileJudge, WriteWatch};
-pub(crate) use self::scope::{CallScope, QueueNumber};
-pub(crate) use self::scope_span::ScopeSpan;
+pub(crate) use self::scope::{CallScope, QueueNumber, ScopeSpan};
 pub use self::service::{Need, Services};
 pub use agent::AgentError;
 pub use host::Host;

@@ -27,7 +27,6 @@ mod reading;
 mod shape;
 mod simple;
 mod validator;
-mod value_schema;
 mod violation;
 mod walk;
 
@@ -40,6 +39,6 @@ pub(crate) use misspelt::{Misspelt, misspelt};
 pub(crate) use phrase::{quote, show};
 pub(crate) use reading::{Reading, read};
 pub(crate) use simple::SimpleSchema;
+pub use validator::ValueSchema;
 pub(crate) use validator::{Inspected, Validator};
-pub use value_schema::ValueSchema;
 pub use violation::Violation;
