@@ -305,6 +305,10 @@ impl Catalog {
             .ok_or_else(|| self.slots.clone())
     }
 
+    pub(crate) fn slots(&self) -> Arc<Slots> {
+        self.slots.clone()
+    }
+
     fn sorted(&self) -> Vec<Slot> {
         self.slots.sorted()
     }

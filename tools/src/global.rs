@@ -52,12 +52,12 @@ pub fn contains(name: &str) -> bool {
 
 /// Calls [`Catalog::list`] on the process-wide catalog.
 pub fn list() -> Vec<Arc<Entry>> {
-    snapshot().list()
+    shared().list()
 }
 
 /// Calls [`Catalog::validate`] on the process-wide catalog.
 pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
-    snapshot().validate(name, arguments)
+    shared().validate(name, arguments)
 }
 
 /// Calls [`Catalog::execute`] on the process-wide catalog.
@@ -75,12 +75,12 @@ pub fn execute(cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) ->
 
 /// Calls [`Catalog::conflicts`] on the process-wide catalog.
 pub fn conflicts() -> Vec<Conflict> {
-    snapshot().conflicts()
+    shared().conflicts()
 }
 
 /// Calls [`Catalog::problems`] on the process-wide catalog.
 pub fn problems() -> Vec<Problem> {
-    snapshot().problems()
+    shared().problems()
 }
 
 /// Calls [`Catalog::subscribe`] on the process-wide catalog.

@@ -83,7 +83,7 @@ impl Preview {
     /// Appends text that is another one at another time, such as the next run of a job. An approval is not bound to it.
     #[must_use]
     pub fn with_unbound_text(mut self, text: &str) -> Self {
-        self.text = self.text + text;
+        self.text += text;
         self
     }
 

@@ -10,15 +10,16 @@ mod shuttle_tests;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use protocol::Tool;
+use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::catalog::built;
+use crate::catalog::slot::Slot;
 use crate::sync::IgnorePoison as _;
 use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{
-    Arguments, Catalog, Entry, Handler, RegisterError, Resolve, Scope, Submission, Subscription,
-    ToolContext, ToolError,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope,
+    Submission, Subscription, ToolContext, ToolError,
 };
 
 /// A [`Catalog`] behind a lock, with the same methods. Clones share the catalog.
@@ -83,6 +84,22 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
         read(&self.0).contains(name)
     }
 
+    /// Calls [`Catalog::list`] on the catalog behind the lock.
+    pub fn list(&self) -> Vec<Arc<Entry>> {
+        let slots = read(&self.0).slots();
+        slots.sorted().iter().filter_map(Slot::entry).collect()
+    }
+
+    /// Calls [`Catalog::names`] on the catalog behind the lock.
+    pub fn names(&self) -> Vec<ToolName> {
+        self.snapshot().names()
+    }
+
+    /// Calls [`Catalog::validate`] on the catalog behind the lock.
+    pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
+        call::validate(&*self.get(name)?, arguments.into(), None).map(drop)
+    }
+
     /// Calls [`Catalog::execute`]. Nested calls are resolved in this catalog at the time they are made.
     pub fn execute(
         &self,
@@ -91,6 +108,16 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
         arguments: impl Into<Arguments>,
     ) -> Execution {
         call::execute(self.0.clone(), cx, name, arguments)
+    }
+
+    /// Calls [`Catalog::conflicts`] on the catalog behind the lock.
+    pub fn conflicts(&self) -> Vec<Conflict> {
+        read(&self.0).conflicts()
+    }
+
+    /// Calls [`Catalog::problems`] on the catalog behind the lock.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.snapshot().problems()
     }
 
     /// Calls [`Catalog::subscribe`] on the catalog behind the lock.

@@ -177,7 +177,6 @@ async fn a_thousand_calls_at_a_time_with_faults_have_one_outcome_each_and_leave_
     // The first use builds a tool, and the first faults start the threads of the blocking pool.
     for tool in 0..TOOLS {
         catalog
-            .snapshot()
             .validate(&name(tool), json!({"text": "works"}))
             .unwrap();
     }

@@ -15,6 +15,7 @@ mod openai_responses;
 mod piece;
 mod render;
 pub mod schema;
+mod shown_result;
 mod strict_limits;
 
 pub use call::{InvalidCall, WireCall, WireResult};
@@ -22,5 +23,5 @@ pub use definition::WireTool;
 pub use format::{Format, FormatCell, Strictness};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};
-pub use piece::ShownResult;
+pub use shown_result::ShownResult;
 pub use strict_limits::StrictLimits;

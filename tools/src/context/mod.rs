@@ -60,13 +60,16 @@ pub struct ToolContext {
     call: Option<Arc<CallScope>>,
 }
 
+/// Domains by scheme. A list is enough for the few that there are.
+type Domains = Vec<(Arc<str>, Arc<str>)>;
+
 /// The settings of the host.
 #[derive(Clone, Default)]
 struct Facts {
     grant: Arc<Grant>,
     /// The grant of the call that a preview describes.
     previewed: Option<Arc<Grant>>,
-    domains: Option<Arc<Vec<(Arc<str>, Arc<str>)>>>,
+    domains: Option<Arc<Domains>>,
     /// The ticket of the next call in its order.
     ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,
     timeout: Option<Duration>,

@@ -87,11 +87,7 @@ fn submissions_are_added_all_or_none_of_them() {
             several(["b", "c"], 2),
             several(["c", "a"], 3),
         ]);
-        assert_eq!(
-            catalog.snapshot().names().len(),
-            2,
-            "any two have a name in common"
-        );
+        assert_eq!(catalog.names().len(), 2, "any two have a name in common");
     });
 }
 
@@ -151,13 +147,12 @@ fn a_linked_tool_is_built_without_the_lock() {
             look(|catalog| {
                 assert!(
                     catalog
-                        .snapshot()
                         .list()
                         .iter()
                         .any(|entry| entry.name().as_str() == "slow")
                 )
             }),
-            look(|catalog| assert!(catalog.snapshot().problems().is_empty())),
+            look(|catalog| assert!(catalog.problems().is_empty())),
             look(|catalog| assert!(catalog.register(tool("other"), nothing).is_ok())),
         ]);
         *OUTER.lock().unwrap() = None;
@@ -186,12 +181,12 @@ fn generations_only_grow_and_no_watcher_misses_the_last_one() {
                         "{generation} after {last}"
                     );
                     assert!(
-                        catalog.snapshot().list().len() as u64 >= generation,
+                        catalog.list().len() as u64 >= generation,
                         "a published tool is listed"
                     );
                     last = generation;
                 }
-                assert_eq!(catalog.snapshot().list().len(), 3);
+                assert_eq!(catalog.list().len(), 3);
             })
         };
         all([watch(), write("a"), write("b"), write("c"), watch()]);
@@ -244,7 +239,6 @@ fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
                 assert!(
                     catalog.contains(name)
                         && catalog
-                            .snapshot()
                             .list()
                             .iter()
                             .any(|entry| entry.name().as_str() == name)

@@ -20,7 +20,7 @@ fn ten_thousand_tools_come_and_go_while_others_look() {
                 scope.spawn(|| {
                     let mut looks = 0_usize;
                     while !done.load(Ordering::Acquire) || looks == 0 {
-                        let list = catalog.snapshot().list();
+                        let list = catalog.list();
                         assert!(
                             list.is_sorted_by(|a, b| a.name() < b.name()),
                             "sorted, and each name once"
@@ -61,7 +61,6 @@ fn ten_thousand_tools_come_and_go_while_others_look() {
     });
 
     let names: Vec<_> = catalog
-        .snapshot()
         .list()
         .iter()
         .map(|entry| entry.name().to_string())
