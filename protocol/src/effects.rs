@@ -1,6 +1,5 @@
 //! [`Effects`]: the declared effects of a tool.
 
-mod ceiling;
 mod error;
 mod foreign;
 
@@ -13,7 +12,7 @@ use serde_json::Value;
 
 pub use self::error::EffectsError;
 use crate::json::Node;
-use crate::{Access, Target, TargetError, Template, ToolName};
+use crate::{Access, Clause, Target, TargetError, Template, ToolName};
 
 /// The effects of a tool: the targets that its calls touch. Permissions, approval, parallelism and retries follow from them.
 ///
@@ -180,6 +179,35 @@ impl Effects {
             Self::Declared(declared) => declared.open_world || declared.is_unbounded(),
         }
     }
+
+    /// Returns clauses that cover the targets of every possible call, sorted and without duplicates. A template with fields gives
+    /// the subtree below the text before its first field: `fs:{path}` gives `fs:read:**`.
+    ///
+    /// ```
+    /// use protocol::{Effects, ToolName};
+    /// use serde_json::json;
+    ///
+    /// let effects: Effects = serde_json::from_value(json!({"reads": ["clock:now", "db:main/{table}"]}))?;
+    /// let ceiling = effects.ceiling(&ToolName::new("report")?);
+    /// assert_eq!(ceiling.iter().map(|clause| clause.as_str()).collect::<Vec<_>>(), ["clock:read:now", "db:read:main/**"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ceiling(&self, tool: &ToolName) -> Vec<Clause> {
+        let declared = match self {
+            Self::Pure => return Vec::new(),
+            Self::Declared(declared) if !declared.is_unbounded() => declared,
+            Self::Undeclared | Self::Declared(_) => {
+                return vec![Target::unbounded(tool).to_clause()];
+            }
+        };
+        let mut clauses: Vec<Clause> = declared
+            .templates()
+            .map(|(access, template)| template.ceiling(access))
+            .collect();
+        clauses.sort();
+        clauses.dedup();
+        clauses
+    }
 }
 
 impl Declared {
@@ -314,16 +342,17 @@ fn check_field(
 ) -> Result<(), EffectsError> {
     let template_text = || template.to_string();
     let properties = parameters.get("properties").and_then(Value::as_object);
+    let unusable = |reason| EffectsError::Default {
+        template: template_text(),
+        field: field.to_owned(),
+        reason,
+    };
     if is_foreign && foreign::is_field(parameters, field) {
         let default = properties.and_then(|properties| properties.get(field)?.get("default"));
         return default.map_or(Ok(()), |default| {
             template
                 .accepts_or_skips(field, default.into())
-                .map_err(|reason| EffectsError::Default {
-                    template: template_text(),
-                    field: field.to_owned(),
-                    reason,
-                })
+                .map_err(unusable)
         });
     }
     let Some(property) = properties.and_then(|properties| properties.get(field)) else {
@@ -347,11 +376,6 @@ fn check_field(
             template: template_text(),
             field: field.to_owned(),
         });
-    };
-    let unusable = |reason| EffectsError::Default {
-        template: template_text(),
-        field: field.to_owned(),
-        reason,
     };
     template.accepts(field, default.into()).map_err(unusable)
 }

@@ -1,6 +1,6 @@
 //! [`Example`]: an example call in a tool's definition.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// An example call in a tool's definition. Registration fails if its arguments do not match the tool's schema.
@@ -13,7 +13,7 @@ pub struct Example {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::present::present"
+        deserialize_with = "crate::example::present"
     )]
     pub result: Option<Value>,
 }
@@ -33,4 +33,12 @@ impl Example {
         self.result = Some(result);
         self
     }
+}
+
+/// Deserializes a present field as `Some`, even if it is `null`. Serde's own `Option` reads `null` as `None`. Use it with
+/// `#[serde(default, deserialize_with = "…")]`.
+pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }

@@ -15,7 +15,7 @@ pub struct ToolResult {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::present::present"
+        deserialize_with = "crate::example::present"
     )]
     pub structured: Option<Json>,
     /// True if the call failed. The content then explains the failure and the next step.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Digest, Effects, Example, Icon, InvalidName, Limits, ToolName, canonical_json};
+use crate::{Digest, Effects, Example, InvalidName, Limits, ToolName, canonical_json};
 
 /// The definition of a tool: its name, description, parameters and effects. The only definition type of the workspace.
 ///
@@ -49,7 +49,7 @@ pub struct Tool {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::present::present"
+        deserialize_with = "crate::example::present"
     )]
     pub output: Option<Value>,
     /// The targets that a call touches. An absent field means undeclared effects, which count as an open-world write.
@@ -159,4 +159,22 @@ impl Tool {
         let value = serde_json::to_value(self).unwrap_or_default();
         Digest::hash_bytes(canonical_json(&value).as_bytes())
     }
+}
+
+/// A picture that a user interface may show beside a tool, as MCP's `Icon` (revision 2025-11-25). Toolcrib never loads it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Icon {
+    /// The address of the picture: an `https` or a `data` URI.
+    pub src: String,
+    /// The media type of the picture, if it differs from the one that its server tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The sizes in which it can be shown, each as width and height in pixels such as `48x48`, or `any`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Vec<String>>,
+    /// The background that it is made for: `light` or `dark`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme: Option<String>,
 }

@@ -1,7 +1,5 @@
 //! [`Words`]: the value of a target of scheme `exec`.
 
-mod awk;
-mod config;
 mod coverage;
 mod launcher;
 mod lexer;
@@ -9,11 +7,11 @@ mod option_name;
 mod pattern;
 mod plainer;
 mod quote;
+mod readers;
 mod row;
 mod sed;
 mod special;
 mod table;
-mod tar;
 #[cfg(test)]
 mod tests;
 mod unspelled;

@@ -43,9 +43,3 @@ impl AbsentTools {
         }
     }
 }
-
-impl std::fmt::Debug for AbsentTools {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AbsentTools").finish_non_exhaustive()
-    }
-}

@@ -212,10 +212,7 @@ impl Entry {
             .transpose()
             .map_err(|error| self.unavailable("output", error))?;
         if !arguments.node().is_object() {
-            let violation = Violation::no_object(arguments.value());
-            return Err(ToolErrorKind::InvalidArguments {
-                violations: vec![violation],
-            });
+            return Err(Violation::no_object(arguments.value()).into());
         }
         if self
             .plain()
@@ -242,8 +239,8 @@ impl Entry {
         };
         let violations = match &result.structured {
             None => vec![Violation::whole(
-                "a structured result, as the output schema requires".to_owned(),
-                "none".to_owned(),
+                "a structured result, as the output schema requires",
+                "none",
             )],
             Some(value) => match validator.check(schema, value.node(), None) {
                 Ok(()) => return Ok(()),

@@ -106,9 +106,3 @@ impl<F> Drop for Isolated<F> {
         let _ = self.discard();
     }
 }
-
-impl<F> std::fmt::Debug for Isolated<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Isolated").finish_non_exhaustive()
-    }
-}

@@ -14,7 +14,6 @@ mod conflict;
 pub mod context;
 mod counted;
 mod default_argument;
-mod definition;
 mod entry;
 mod global;
 pub mod handler;
@@ -24,7 +23,6 @@ mod isolate;
 mod join;
 pub mod journal;
 pub mod layer;
-mod link;
 pub mod linked;
 pub mod lint;
 mod near;
@@ -79,7 +77,6 @@ pub use context::{
     ProtectedFile, Services, ToolContext,
 };
 pub use counted::counted;
-pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
     conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit,
@@ -100,7 +97,7 @@ pub use protocol::{
     ToolCall, ToolName, ToolResult,
 };
 pub use question::{Answer, Question};
-pub use register_error::RegisterError;
+pub use register_error::{DefinitionError, RegisterError};
 pub(crate) use resolve::{Resolve, Scope};
 pub use schema::Violation;
 pub use schema_of::schema_of;

@@ -1,11 +1,9 @@
 //! Looks up link-time records by name, such as providers and search backends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::Source;
-
-pub use crate::link::NotLinked;
+use crate::{Source, submission};
 
 /// A link-time record that programs find by its name. Crates register records with `inventory::submit!`.
 ///
@@ -61,18 +59,6 @@ pub struct NameConflict {
     pub sources: Vec<Source>,
 }
 
-/// A link-time record that cannot be used because its name has forbidden characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnusableName {
-    /// The noun for people.
-    pub noun: &'static str,
-    /// The submitted name.
-    pub name: &'static str,
-    /// The place that declares it.
-    pub source: Source,
-}
-
 /// The error of a name that no record, or more than one, has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -99,7 +85,7 @@ pub enum LookupError {
 /// - Returns [`LookupError::Conflict`], with all places, if several crates claim it.
 pub fn get<T: NamedSubmission>(name: &str) -> Result<&'static T, LookupError> {
     let mut by_name = by_name::<T>();
-    match by_name.remove_entry(name).filter(|_| is_name(name)) {
+    match by_name.remove_entry(name) {
         Some((_, claims)) if claims.len() == 1 => Ok(claims[0]),
         Some((name, claims)) => Err(LookupError::Conflict(conflict(name, &claims))),
         None => {
@@ -113,37 +99,21 @@ pub fn get<T: NamedSubmission>(name: &str) -> Result<&'static T, LookupError> {
     }
 }
 
-/// Returns the usable linked records, sorted by name.
+/// Returns the linked records with a name of their own, sorted by name.
 pub fn list<T: NamedSubmission>() -> Vec<&'static T> {
-    let only = |(name, claims): (&str, Vec<_>)| match claims[..] {
-        [only] if is_name(name) => Some(only),
-        _ => None,
-    };
-    by_name().into_iter().filter_map(only).collect()
+    let claims = by_name().into_values();
+    claims
+        .filter(|claims| claims.len() == 1)
+        .flatten()
+        .collect()
 }
 
 /// Returns the names claimed by several linked crates, sorted.
 pub fn conflicts<T: NamedSubmission>() -> Vec<NameConflict> {
-    let claimed = by_name::<T>()
-        .into_iter()
-        .filter(|(name, claims)| is_name(name) && claims.len() > 1);
+    let claimed = by_name::<T>().into_iter();
     claimed
+        .filter(|(_, claims)| claims.len() > 1)
         .map(|(name, claims)| conflict(name, &claims))
-        .collect()
-}
-
-/// Returns the linked records with unusable names, sorted by name.
-pub fn problems<T: NamedSubmission>() -> Vec<UnusableName> {
-    let unusable = by_name::<T>()
-        .into_iter()
-        .filter(|(name, _)| !is_name(name))
-        .flat_map(|(_, claims)| claims);
-    unusable
-        .map(|claim| UnusableName {
-            noun: T::NOUN,
-            name: claim.name(),
-            source: claim.source().clone(),
-        })
         .collect()
 }
 
@@ -170,13 +140,6 @@ fn conflict<T: NamedSubmission>(name: &'static str, claims: &[&T]) -> NameConfli
     }
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-}
-
 fn listed(known: &[&str]) -> String {
     if known.is_empty() {
         "(there are none)".to_owned()
@@ -197,12 +160,63 @@ impl fmt::Display for NameConflict {
     }
 }
 
-impl fmt::Display for UnusableName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { noun, name, source } = self;
-        write!(
-            f,
-            "{name:?} is not a valid {noun} name (declared by {source}); use letters, digits, `-`, `_` and `.`"
-        )
+/// Links crates, so that their tools are registered. Fails to compile if a crate is not a dependency.
+///
+/// ```ignore
+/// tools::link!(tools_builtin, my_tools);
+/// ```
+#[macro_export]
+macro_rules! link {
+    ($($name:ident),+ $(,)?) => {
+        $(#[allow(unused_extern_crates)] extern crate $name as _;)+
+    };
+}
+
+/// Checks at start-up that crates have submitted tools. Takes the names of packages, as in a manifest, or of libraries, as in `use`:
+/// `expect_linked!("toolcrib-fs")` and `expect_linked!("tools_fs")` are the same. Returns `Result<(), tools::linked::NotLinked>`.
+///
+/// ```
+/// let missing = tools::expect_linked!("my-tools").unwrap_err();
+/// assert!(missing.to_string().contains("my-tools"));
+/// ```
+#[macro_export]
+macro_rules! expect_linked {
+    ($($name:expr),+ $(,)?) => {
+        $crate::__private::expect_linked(&[$($name),+])
+    };
+}
+
+/// The error for expected crates that submitted no tools.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no tool is linked from {}; name each crate in the binary (tools::link!(the_crate) or use the_crate as _), \
+     and turn on the feature that brings it in", missing.join(", ")
+)]
+#[non_exhaustive]
+pub struct NotLinked {
+    /// The packages or libraries without tools, in the order in which they were passed.
+    pub missing: Vec<String>,
+}
+
+/// Implements [`expect_linked!`](crate::expect_linked!).
+///
+/// # Errors
+/// Returns [`NotLinked`] if a package or library has no submission in this process.
+pub fn expect_linked(names: &[&str]) -> Result<(), NotLinked> {
+    // Cargo replaces `-` in the name of a package to make that of its library.
+    let library = |name: &str| name.replace('-', "_");
+    let submissions = submission::linked();
+    let names_of =
+        |source: &'static Source| [library(&source.crate_name), source.library().to_owned()];
+    let linked: BTreeSet<_> = submissions
+        .iter()
+        .flat_map(|submission| names_of(&submission.source))
+        .collect();
+    let missing = names.iter().filter(|name| !linked.contains(&library(name)));
+    let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(NotLinked { missing })
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 pub use crate::context::Need;
 pub use crate::handler::KeptCall;
 pub use crate::handler::blocking::{preview_blocking, run_blocking};
-pub use crate::link::expect_linked;
+pub use crate::linked::expect_linked;
 pub use crate::{HandlerFuture, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 

@@ -82,11 +82,9 @@ impl Preview {
 
     /// Appends text that is another one at another time, such as the next run of a job. An approval is not bound to it.
     #[must_use]
-    pub fn with_unbound_text(self, text: &str) -> Self {
-        Self {
-            text: self.text + text,
-            ..self
-        }
+    pub fn with_unbound_text(mut self, text: &str) -> Self {
+        self.text += text;
+        self
     }
 
     /// Returns the text.

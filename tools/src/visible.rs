@@ -66,6 +66,12 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     replaced(json, is_invisible, escaped_in_json)
 }
 
+/// Escapes [invisible](is_invisible) characters except line breaks and tabs, in the form of JSON. Used for the text of an error.
+pub(crate) fn readable(text: &str) -> Cow<'_, str> {
+    let is_escaped = |c| is_invisible(c) && !matches!(c, '\n' | '\t');
+    replaced(text, is_escaped, escaped_in_json)
+}
+
 fn escaped_in_json(c: char) -> String {
     c.encode_utf16(&mut [0; 2])
         .iter()

@@ -160,7 +160,7 @@ fn command(tool: &Tool, arguments: &Value) -> Vec<String> {
     let arguments = match pairs {
         Some(pairs) => pairs
             .iter()
-            .map(|(key, value)| shell::quoted(&format!("{key}={value}")).into_owned())
+            .map(|(key, value)| shell::quoted(&format!("{key}={value}")))
             .collect(),
         None => vec![format!(
             "--args {}",

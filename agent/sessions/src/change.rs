@@ -22,7 +22,10 @@ pub(crate) fn fork(
     let id = folder.find_or_newest(id, workspace)?;
     // A call that an open session is about to run could run in the copy as well.
     let (original, copy) = (folder.lock(id)?, folder.create()?);
-    let options = JournalOptions::new().with_durability(Durability::Process);
+    let options = JournalOptions {
+        durability: Durability::Process,
+        ..JournalOptions::default()
+    };
     let (from, to) = (original.id.to_string(), copy.id.to_string());
     let fork = || -> Result<(), SessionError> {
         let audit = Audit::open_unused(folder.private_journal(id)?)?;

@@ -100,11 +100,15 @@ async fn resume(
 }
 
 fn open(file: &Path, place: &RecordPlace) -> Result<SqliteJournal, OpenError> {
-    let options = JournalOptions::new().with_arguments(place.with_arguments);
-    let options = match place.file {
-        Some(_) => options,
+    let durability = match place.file {
+        Some(_) => Durability::Power,
         // It survives any end of the process. After a loss of power its last records may be missing.
-        None => options.with_durability(Durability::Process),
+        None => Durability::Process,
+    };
+    let options = JournalOptions {
+        durability,
+        arguments: place.with_arguments,
+        ..JournalOptions::default()
     };
     SqliteJournal::open(file, options)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tools::Source;
-use tools::linked::{self, NameConflict, NamedSubmission, UnusableName};
+use tools::linked::{self, NameConflict, NamedSubmission};
 
 use super::{Provider, ProviderError, ProviderOptions};
 
@@ -76,9 +76,4 @@ pub fn list() -> Vec<&'static ProviderSubmission> {
 /// Returns the names claimed by several linked crates, sorted.
 pub fn conflicts() -> Vec<NameConflict> {
     linked::conflicts::<ProviderSubmission>()
-}
-
-/// Returns the linked providers with unusable names, sorted by name.
-pub fn problems() -> Vec<UnusableName> {
-    linked::problems::<ProviderSubmission>()
 }

@@ -156,18 +156,10 @@ impl<'a> Node<'a> {
             NodeForm::Value(value) => {
                 Children::Values(value.as_array().map_or(&[][..], Vec::as_slice).iter())
             }
-            NodeForm::Tree(tree, place) => {
-                let left = if let Mark::Array { len, .. } = tree.mark(place) {
-                    len
-                } else {
-                    0
-                };
-                Children::Tree {
-                    tree,
-                    place: place + 1,
-                    left,
-                }
-            }
+            NodeForm::Tree(tree, place) => match tree.mark(place) {
+                Mark::Array { len, .. } => Children::below(tree, place, len),
+                _ => Children::below(tree, place, 0),
+            },
         })
     }
 
@@ -176,23 +168,11 @@ impl<'a> Node<'a> {
     pub fn members(self) -> Members<'a> {
         Members(match self.0 {
             NodeForm::Value(Value::Object(members)) => Children::Values(members.iter()),
-            NodeForm::Value(_) => Children::Tree {
-                tree: &EMPTY,
-                place: 0,
-                left: 0,
+            NodeForm::Value(_) => Children::below(&EMPTY, 0, 0),
+            NodeForm::Tree(tree, place) => match tree.mark(place) {
+                Mark::Object { len, .. } => Children::below(tree, place, len),
+                _ => Children::below(tree, place, 0),
             },
-            NodeForm::Tree(tree, place) => {
-                let left = if let Mark::Object { len, .. } = tree.mark(place) {
-                    len
-                } else {
-                    0
-                };
-                Children::Tree {
-                    tree,
-                    place: place + 1,
-                    left,
-                }
-            }
         })
     }
 
@@ -313,7 +293,14 @@ impl PartialEq for Node<'_> {
     }
 }
 
-impl<I: ExactSizeIterator> Children<'_, I> {
+impl<'a, I: ExactSizeIterator> Children<'a, I> {
+    /// Creates an iterator over the `left` children of the array or object at a place of the tree.
+    #[inline]
+    fn below(tree: &'a Tree, outer: u32, left: u32) -> Self {
+        let place = outer + 1;
+        Self::Tree { tree, place, left }
+    }
+
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = match self {

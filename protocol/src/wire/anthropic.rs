@@ -70,16 +70,12 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 }
 
 pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
-    let read = |block: &Value| {
-        parse_call(
-            text_field(block, "id"),
-            text_field(block, "name"),
-            &block["input"],
-        )
-    };
     list(message, "content")
         .filter(|block| block["type"] == "tool_use")
-        .map(|block| (block, read(block)))
+        .map(|block| {
+            let (id, name) = (text_field(block, "id"), text_field(block, "name"));
+            parse_call(block, id, name, &block["input"])
+        })
         .collect()
 }
 

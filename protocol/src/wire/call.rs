@@ -80,33 +80,33 @@ impl fmt::Debug for InvalidCall {
 /// A call as read, and the JSON value that is the call.
 pub(super) type ReadCall<'a> = (&'a Value, Result<ToolCall, InvalidCall>);
 
-/// Returns a call whose arguments are a JSON value, or JSON text as OpenAI has it. An empty text and null are no arguments.
-pub(super) fn parse_call(
+/// Reads the call `value`, whose arguments are a JSON value, or JSON text as OpenAI has it. An empty text and null are no arguments.
+pub(super) fn parse_call<'a>(
+    value: &'a Value,
     id: String,
     name: String,
     arguments: &Value,
-) -> Result<ToolCall, InvalidCall> {
-    let arguments = match arguments {
-        Value::String(text) if text.trim().is_empty() => Json::default(),
-        Value::String(text) => match Json::parse(text.as_str()) {
-            Ok(arguments) => arguments,
-            Err(source) => {
-                return Err(InvalidCall {
-                    id,
-                    name,
-                    arguments: text.clone(),
-                    source,
-                });
-            }
-        },
-        Value::Null => Json::default(),
-        value => Json::from(value.clone()),
+) -> ReadCall<'a> {
+    let parsed = match arguments {
+        Value::Null => Ok(Json::default()),
+        Value::String(text) if text.trim().is_empty() => Ok(Json::default()),
+        Value::String(text) => Json::parse(text.as_str()),
+        value => Ok(Json::from(value.clone())),
     };
-    Ok(ToolCall {
-        id,
-        name,
-        arguments,
-    })
+    let call = match parsed {
+        Ok(arguments) => Ok(ToolCall {
+            id,
+            name,
+            arguments,
+        }),
+        Err(source) => Err(InvalidCall {
+            id,
+            name,
+            arguments: arguments.as_str().unwrap_or_default().to_owned(),
+            source,
+        }),
+    };
+    (value, call)
 }
 
 /// Returns the arguments of a call as a JSON object, for services that refuse other values. A model of another service may have sent

@@ -50,16 +50,14 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 
 pub(super) fn read_calls(content: &Value) -> Vec<ReadCall<'_>> {
     let calls = list(content, "parts").filter_map(|part| Some((part, part.get("functionCall")?)));
-    let read = |(index, (part, call)): (usize, (_, &Value))| {
-        let id = call["id"]
-            .as_str()
-            .map_or_else(|| format!("{OWN_ID}{index}"), str::to_owned);
-        (
-            part,
-            parse_call(id, text_field(call, "name"), &call["args"]),
-        )
-    };
-    calls.enumerate().map(read).collect()
+    calls
+        .enumerate()
+        .map(|(index, (part, call))| {
+            let own = call["id"].as_str().map(str::to_owned);
+            let id = own.unwrap_or_else(|| format!("{OWN_ID}{index}"));
+            parse_call(part, id, text_field(call, "name"), &call["args"])
+        })
+        .collect()
 }
 
 pub(super) fn write_call(call: &ToolCall) -> Value {

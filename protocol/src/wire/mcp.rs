@@ -51,13 +51,9 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 /// Reads the parameters of one `tools/call`. The id is that of the JSON-RPC request.
 pub(super) fn read_calls(params: &Value) -> Vec<ReadCall<'_>> {
     let name = params.get("name").and_then(Value::as_str);
-    let call = |name: &str| {
-        (
-            params,
-            parse_call(String::new(), name.to_owned(), &params["arguments"]),
-        )
-    };
-    name.map(call).into_iter().collect()
+    name.map(|name| parse_call(params, String::new(), name.to_owned(), &params["arguments"]))
+        .into_iter()
+        .collect()
 }
 
 pub(super) fn write_call(call: &ToolCall) -> Value {

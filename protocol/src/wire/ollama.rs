@@ -34,16 +34,18 @@ pub(super) const IMAGES: [&str; 2] = ["image/png", "image/jpeg"];
 const OWN_ID: &str = "ollama_call_";
 
 pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
-    let read = |(index, call): (usize, _)| {
-        let id = Some(text_field(call, "id")).filter(|id| !id.is_empty());
-        let function = &call["function"];
-        let id = id.unwrap_or_else(|| format!("{OWN_ID}{index}"));
-        (
-            call,
-            parse_call(id, text_field(function, "name"), &function["arguments"]),
-        )
-    };
-    list(message, "tool_calls").enumerate().map(read).collect()
+    list(message, "tool_calls")
+        .enumerate()
+        .map(|(index, call)| {
+            let own = Some(text_field(call, "id")).filter(|id| !id.is_empty());
+            let id = own.unwrap_or_else(|| format!("{OWN_ID}{index}"));
+            let (name, arguments) = (
+                text_field(&call["function"], "name"),
+                &call["function"]["arguments"],
+            );
+            parse_call(call, id, name, arguments)
+        })
+        .collect()
 }
 
 pub(super) fn write_call(call: &ToolCall) -> Value {

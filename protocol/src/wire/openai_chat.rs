@@ -80,16 +80,12 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 
 /// Skips the calls of `custom` tools, which have no `function`.
 pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
-    let read = |call: &Value| {
-        let function = call.get("function")?;
-        Some(parse_call(
-            text_field(call, "id"),
-            text_field(function, "name"),
-            &function["arguments"],
-        ))
-    };
     list(message, "tool_calls")
-        .filter_map(|call| Some((call, read(call)?)))
+        .filter_map(|call| {
+            let function = call.get("function")?;
+            let (id, name) = (text_field(call, "id"), text_field(function, "name"));
+            Some(parse_call(call, id, name, &function["arguments"]))
+        })
         .collect()
 }
 

@@ -30,16 +30,12 @@ fn items(output: &Value) -> impl Iterator<Item = &Value> {
 }
 
 pub(super) fn read_calls(output: &Value) -> Vec<ReadCall<'_>> {
-    let read = |item: &Value| {
-        parse_call(
-            text_field(item, "call_id"),
-            text_field(item, "name"),
-            &item["arguments"],
-        )
-    };
     items(output)
         .filter(|item| item["type"] == "function_call")
-        .map(|item| (item, read(item)))
+        .map(|item| {
+            let (id, name) = (text_field(item, "call_id"), text_field(item, "name"));
+            parse_call(item, id, name, &item["arguments"])
+        })
         .collect()
 }
 

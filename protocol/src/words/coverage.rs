@@ -24,7 +24,7 @@ impl PatternWord {
     pub(super) fn is_wild(&self) -> bool {
         match self {
             Self::Any => true,
-            Self::One(parts) => parts.iter().all(String::is_empty),
+            Self::One(parts) => parts.len() > 1 && parts.iter().all(String::is_empty),
         }
     }
 

@@ -28,6 +28,13 @@ pub(super) struct Lexed {
     pub(super) stars: Vec<usize>,
 }
 
+impl Lexed {
+    fn plain(word: Word) -> Self {
+        let stars = Vec::new();
+        Self { word, stars }
+    }
+}
+
 /// Reads the words of a text. Unquoted `*` are wildcards if `wildcards` is true, and otherwise errors.
 pub(super) fn lex(text: &str, wildcards: bool) -> Result<Vec<Lexed>, &'static str> {
     let mut words = Vec::new();
@@ -38,10 +45,7 @@ pub(super) fn lex(text: &str, wildcards: bool) -> Result<Vec<Lexed>, &'static st
                 .trim_end_matches(is_blank)
                 .parse()
                 .map_err(|_| COMMENT)?;
-            words.push(Lexed {
-                word: Word::Digest(digest),
-                stars: Vec::new(),
-            });
+            words.push(Lexed::plain(Word::Digest(digest)));
             return Ok(words);
         }
         let mut lexer = Lexer {
@@ -148,14 +152,8 @@ impl Lexer<'_> {
                 word: Word::Known(text),
                 stars: self.stars,
             },
-            Some(Count::One) => Lexed {
-                word: Word::Unknown(text),
-                stars: Vec::new(),
-            },
-            Some(Count::Any) => Lexed {
-                word: Word::UnknownWords(text),
-                stars: Vec::new(),
-            },
+            Some(Count::One) => Lexed::plain(Word::Unknown(text)),
+            Some(Count::Any) => Lexed::plain(Word::UnknownWords(text)),
         })
     }
 

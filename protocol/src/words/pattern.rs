@@ -1,7 +1,5 @@
 //! [`WordsPattern`]: the compiled pattern of a clause of scheme `exec`.
 
-use regex::bytes::Regex;
-
 use super::coverage::{PatternWord, is_spelled};
 use super::lexer::{Lexed, lex};
 use super::row::Effect;
@@ -22,8 +20,8 @@ pub(crate) enum WordsPattern {
     Prefix(String, usize),
     /// A pattern that no value is known to equal: it has an unknown word, or wildcards before a digest.
     Nothing,
-    /// All other patterns: an expression over the [encoded](encode) words, and the words of the pattern.
-    Glob(Regex, Vec<PatternWord>),
+    /// All other patterns.
+    Glob(Vec<PatternWord>),
 }
 
 impl WordsPattern {
@@ -66,12 +64,9 @@ impl WordsPattern {
                 "a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"
             ));
         }
-        let regex: String = words.iter().map(regex).collect();
-        let regex = Regex::new(&format!(r"\A{regex}\z"))
-            .map_err(|error| format!("{error}; write several simpler clauses"))?;
         Ok((
             canonical,
-            Self::Glob(regex, words.iter().map(pattern_word).collect()),
+            Self::Glob(words.iter().map(pattern_word).collect()),
         ))
     }
 
@@ -100,9 +95,9 @@ impl WordsPattern {
             Self::Prefix(base, _) => value
                 .strip_prefix(&**base)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
-            Self::Glob(regex, _) => value
+            Self::Glob(pattern) => value
                 .parse::<Words>()
-                .is_ok_and(|words| regex.is_match(&encode(&words))),
+                .is_ok_and(|words| is_spelled(pattern, &words.words, &[])),
         }
     }
 
@@ -113,8 +108,8 @@ impl WordsPattern {
             Self::Any | Self::Nothing | Self::Literal(_) => return None,
             Self::Prefix(base, _) if base.len() == value.len() => return None,
             Self::Prefix(_, count) => (&[][..], *count),
-            Self::Glob(_, pattern) if pattern[0].is_wild() => return None,
-            Self::Glob(_, pattern) => (&pattern[..], 0),
+            Self::Glob(pattern) if pattern[0].is_wild() => return None,
+            Self::Glob(pattern) => (&pattern[..], 0),
         };
         let words: Words = value.parse().ok()?;
         let found = if pattern.is_empty() {
@@ -132,10 +127,10 @@ impl WordsPattern {
         match self {
             Self::Any | Self::Nothing | Self::Literal(_) => Vec::new(),
             Self::Prefix(base, _) => base.split(' ').collect(),
-            Self::Glob(_, pattern) if pattern[0].literal().is_some() => {
+            Self::Glob(pattern) if pattern[0].literal().is_some() => {
                 pattern.iter().filter_map(PatternWord::literal).collect()
             }
-            Self::Glob(..) => Vec::new(),
+            Self::Glob(_) => Vec::new(),
         }
     }
 }
@@ -221,37 +216,5 @@ fn canonical(lexed: &Lexed) -> String {
             .collect::<Vec<_>>()
             .join("*"),
         word => word.to_string(),
-    }
-}
-
-/// Returns the words as bytes, each followed by a NUL. Words that are not known have bytes that no UTF-8 text has.
-fn encode(words: &Words) -> Vec<u8> {
-    let mut encoded = Vec::new();
-    for word in words.iter() {
-        match word {
-            Word::Known(text) => encoded.extend_from_slice(text.as_bytes()),
-            Word::Unknown(_) => encoded.push(0xff),
-            Word::UnknownWords(_) | Word::Digest(_) => encoded.push(0xfe),
-        }
-        encoded.push(0);
-    }
-    encoded
-}
-
-/// Returns the regular expression for the encoded words that a known word of a pattern matches.
-fn regex(lexed: &Lexed) -> String {
-    if is_any(lexed) {
-        return r"(?-u:[^\x00]*\x00)*".to_owned();
-    }
-    let Word::Known(text) = &lexed.word else {
-        return String::new();
-    };
-    match parts(text, &lexed.stars)[..] {
-        ["", ""] => r"(?-u:[^\x00\xfe]*\x00)".to_owned(),
-        ref parts => {
-            let parts: Vec<_> = parts.iter().map(|part| regex::escape(part)).collect();
-            // A word that is not known has no byte of a literal part.
-            parts.join(r"(?-u:[^\x00]*)") + r"(?-u:\x00)"
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the special words of a command: those by which its program runs others, loads code or writes files.
 
 use super::row::{Effect, Row};
-use super::{Word, awk, config, option_name, sed, table, tar};
+use super::{Word, option_name, readers, sed, table};
 
 /// Adds special words of the program and subcommand at these indices.
 pub(super) type Reader = fn(&[Word], (usize, usize), &mut Vec<Special>);
@@ -9,11 +9,11 @@ pub(super) type Reader = fn(&[Word], (usize, usize), &mut Vec<Special>);
 /// Returns the function that finds the special words of a program that no list can describe.
 pub(super) fn reader(name: &str) -> Reader {
     match name {
-        "awk" => awk::read,
-        "git-config" => config::read_git,
-        "npm-config" => config::read_npm,
+        "awk" => readers::read_awk,
+        "git-config" => readers::read_git,
+        "npm-config" => readers::read_npm,
         "sed" => sed::read,
-        "tar" => tar::read_letters,
+        "tar" => readers::read_letters,
         "wrapped" => read_wrapped,
         _ => unreachable!("no code reads {name:?}"),
     }

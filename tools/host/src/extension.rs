@@ -225,9 +225,3 @@ impl fmt::Debug for Extension {
             .finish_non_exhaustive()
     }
 }
-
-impl fmt::Debug for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts").finish_non_exhaustive()
-    }
-}

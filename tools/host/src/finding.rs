@@ -45,32 +45,28 @@ impl Finding {
 
     /// Names the tool.
     #[must_use]
-    pub fn for_tool(self, name: impl ToString) -> Self {
-        Self {
-            tool: Some(name.to_string()),
-            ..self
-        }
+    pub fn for_tool(mut self, name: impl ToString) -> Self {
+        self.tool = Some(name.to_string());
+        self
     }
 
     /// Names the provider.
     #[must_use]
-    pub fn for_provider(self, name: impl ToString) -> Self {
-        Self {
-            provider: Some(name.to_string()),
-            ..self
-        }
+    pub fn for_provider(mut self, name: impl ToString) -> Self {
+        self.provider = Some(name.to_string());
+        self
     }
 
-    /// Creates the problems of link-time records: names that several claim, and unusable ones.
+    /// Creates the problems of link-time records: names that several claim.
     pub fn of_linked<T: NamedSubmission>() -> Vec<Self> {
-        let conflicts = linked::conflicts::<T>().into_iter().map(|conflict| {
-            Self::new(
-                "conflict",
-                format!("{conflict}; unlink or rename one of them"),
-            )
-        });
-        let problems = linked::problems::<T>().into_iter();
-        let problems = problems.map(|problem| Self::new("definition", problem.to_string()));
-        conflicts.chain(problems).collect()
+        let conflicts = linked::conflicts::<T>().into_iter();
+        conflicts
+            .map(|conflict| {
+                Self::new(
+                    "conflict",
+                    format!("{conflict}; unlink or rename one of them"),
+                )
+            })
+            .collect()
     }
 }

@@ -8,14 +8,12 @@ mod error;
 mod file;
 mod key;
 mod kind;
-mod layer;
 mod origin;
 mod parser;
 mod project;
 mod project_file;
 mod reader;
 mod section;
-mod sensitive_place;
 #[expect(clippy::module_inception, reason = "the file is called after its type")]
 mod settings;
 mod slot;
@@ -33,7 +31,6 @@ pub use kind::{
     Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables,
     printed, replaced, size, tables, text,
 };
-pub use layer::Layer;
 /// Used by [`declare_keys!`].
 #[doc(hidden)]
 pub use once_cell::sync::Lazy;
@@ -45,10 +42,9 @@ pub use parser::{
 pub use project::{
     CONTRADICTS, EXPORTS, GRANTS, INSTRUCTS, NARROWS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS,
 };
-pub use reader::layer;
+pub use reader::{Layer, layer};
 pub use section::{Section, TomlType};
-pub use sensitive_place::SensitivePlace;
-pub use settings::Settings;
+pub use settings::{SensitivePlace, Settings};
 pub use slot::{AnySlot, Document, Slot};
 pub use trust::check;
 pub use values::{KeySet, Values};

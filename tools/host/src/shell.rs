@@ -1,20 +1,10 @@
 //! Shell quoting.
 
-use std::borrow::Cow;
+use tools::protocol::Word;
 
-/// Returns the text as one POSIX shell word, quoted only if necessary.
-pub fn quoted(text: &str) -> Cow<'_, str> {
-    let plain = |b: u8| {
-        b.is_ascii_alphanumeric()
-            || matches!(
-                b,
-                b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'%' | b'+' | b',' | b'='
-            )
-    };
-    if !text.is_empty() && text.bytes().all(plain) {
-        return text.into();
-    }
-    format!("'{}'", text.replace('\'', r"'\''")).into()
+/// Returns the text as one word of a shell, quoted only if necessary, as clauses quote words.
+pub fn quoted(text: &str) -> String {
+    Word::Known(text.to_owned()).to_string()
 }
 
 #[cfg(test)]

@@ -4,14 +4,8 @@
 
 mod approvals;
 mod content;
-mod error;
 mod records;
-mod subject;
-mod unapproved;
 
-pub use approvals::{Approval, Approvals};
-pub use content::Content;
-pub use error::TrustError;
+pub use approvals::{Approval, Approvals, Change, Subject, TrustError};
+pub use content::{Content, Unapproved};
 pub use records::{RecordError, Records};
-pub use subject::{Change, Subject};
-pub use unapproved::Unapproved;

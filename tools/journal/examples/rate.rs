@@ -28,7 +28,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for durability in [Durability::Power, Durability::Process] {
         for tasks in [1, 16, 256] {
             let folder = tempfile::tempdir_in(&directory)?;
-            let options = JournalOptions::new().with_durability(durability);
+            let options = JournalOptions {
+                durability,
+                ..JournalOptions::default()
+            };
             let journal = Arc::new(SqliteJournal::open(
                 folder.path().join("calls.journal"),
                 options,

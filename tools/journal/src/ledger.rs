@@ -114,22 +114,22 @@ impl<'a> Ledger<'a> {
                 .map(|bytes| stored_digest(seq, bytes))
                 .transpose()
         };
-        let mut recorded = RecordedCall::new(row.get(1)?, digest(2)?, digest(3)?);
-        if let Some(seq) = row.get(4)? {
-            let text: String = row.get(5)?;
-            let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged {
-                row: seq,
-                column: "result",
-            })?;
-            recorded = recorded.with_result(result);
-        }
-        if let Some(code) = row.get::<_, Option<String>>(6)? {
-            recorded = recorded.with_error(code.parse().map_err(|_| Fault::Damaged {
-                row: seq,
-                column: "error",
-            })?);
-        }
-        Ok(Some(recorded))
+        let outcome = row.get::<_, Option<i64>>(4)?.unwrap_or(seq);
+        let damaged = |column| Fault::Damaged {
+            row: outcome,
+            column,
+        };
+        let result = row
+            .get::<_, Option<String>>(5)?
+            .map(|text| serde_json::from_str(&text));
+        let error = row.get::<_, Option<String>>(6)?.map(|code| code.parse());
+        Ok(Some(RecordedCall {
+            attempt: row.get(1)?,
+            tool_digest: digest(2)?,
+            arguments_digest: digest(3)?,
+            result: result.transpose().map_err(|_| damaged("result"))?,
+            error: error.transpose().map_err(|_| damaged("error"))?,
+        }))
     }
 }
 

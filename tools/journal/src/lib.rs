@@ -23,4 +23,4 @@ pub use erase::{EraseError, erase};
 pub use fork::ForkError;
 pub use sqlite::{JournalOptions, SqliteJournal};
 pub use tools::journal::SessionStart;
-pub use tools_store::Durability;
+pub use tools_store::{Durability, StoreError};

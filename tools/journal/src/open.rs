@@ -1,6 +1,6 @@
 //! Opens and creates journal files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, Transaction};
 use tools::journal::JournalError;
@@ -124,59 +124,13 @@ pub(crate) fn to_read_unused(path: &Path) -> Result<(Connection, i64), OpenError
     Ok(SCHEMA.open_to_read_unused(path)?)
 }
 
-impl From<StoreError> for OpenError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Create { path, source, .. } => Self::Create { path, source },
-            StoreError::Open { path, reason, .. } => Self::Open { path, reason },
-            StoreError::OtherFile { path, .. } => Self::NotAJournal { path },
-            StoreError::Newer {
-                path, found, known, ..
-            } => Self::Newer { path, found, known },
-            error => Self::Open {
-                path: PathBuf::new(),
-                reason: error.to_string(),
-            },
-        }
-    }
-}
-
 /// An error from opening a file as a journal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The file cannot be created.
-    #[error("cannot create the journal {}: {source}; choose a file in a writable directory", path.display())]
-    Create {
-        /// The file.
-        path: PathBuf,
-        /// The error from the operating system.
-        source: std::io::Error,
-    },
-    /// SQLite cannot open the file, or not with a write-ahead log.
-    #[error("cannot open the journal {}: {reason}", path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// The problem and the next step.
-        reason: String,
-    },
-    /// The file is not a journal.
-    #[error("{} is not a Toolcrib journal; choose another file", path.display())]
-    NotAJournal {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A newer version of Toolcrib wrote the file.
-    #[error("{} has version {found}, and this program reads up to version {known}; update the program", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// The file's version.
-        found: i64,
-        /// The newest supported version.
-        known: i64,
-    },
+    /// The file cannot be created or opened, is no journal, or was written by a newer version.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The writer thread cannot be started.
     #[error("cannot start the journal's writer thread: {0}; free some processes or memory")]
     Thread(std::io::Error),

@@ -117,20 +117,15 @@ impl Row {
 
     /// Returns the columns, in the order of [`COLUMNS`].
     pub(crate) fn columns(&self, seq: u64) -> [Value; COLUMNS.len()] {
+        let key = self.key.as_ref();
         [
             number(seq),
             Value::Integer(self.at_ms),
             Value::Text(self.kind.to_owned()),
             text(&self.session),
-            self.key
-                .as_ref()
-                .map_or(Value::Null, |key| number(key.turn)),
-            self.key
-                .as_ref()
-                .map_or(Value::Null, |key| number(key.index)),
-            self.key
-                .as_ref()
-                .map_or(Value::Null, |key| Value::Text(key.path.clone())),
+            key.map_or(Value::Null, |key| number(key.turn)),
+            key.map_or(Value::Null, |key| number(key.index)),
+            key.map(|key| key.path.clone()).into(),
             self.attempt.map_or(Value::Null, number),
             number(self.depth),
             self.parent.map_or(Value::Null, number),

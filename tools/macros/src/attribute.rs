@@ -108,12 +108,12 @@ impl Attribute {
 
     fn read_value(&mut self, key: &Ident, word: &str, input: ParseStream<'_>) -> syn::Result<()> {
         match word {
-            "pure" => self.pure = Some(flag(key, input)?),
-            "open_world" => self.open_world = Some(flag(key, input)?),
-            "idempotent" => self.idempotent = Some(flag(key, input)?),
-            "delegates" => self.delegates = Some(flag(key, input)?),
-            "audit" => self.audit = Some(flag(key, input)?),
-            "blocking" => self.blocking = Some(flag(key, input)?),
+            "pure" => self.pure = Some(value::flag(key, input)?),
+            "open_world" => self.open_world = Some(value::flag(key, input)?),
+            "idempotent" => self.idempotent = Some(value::flag(key, input)?),
+            "delegates" => self.delegates = Some(value::flag(key, input)?),
+            "audit" => self.audit = Some(value::flag(key, input)?),
+            "blocking" => self.blocking = Some(value::flag(key, input)?),
             "reads" => self.reads.extend(value::texts(key, input)?),
             "writes" => self.writes.extend(value::texts(key, input)?),
             "destroys" => self.destroys.extend(value::texts(key, input)?),
@@ -153,10 +153,6 @@ impl Attribute {
         }
         Ok(())
     }
-}
-
-fn flag(key: &Ident, input: ParseStream<'_>) -> syn::Result<Span> {
-    value::flag(key, input).map(|()| key.span())
 }
 
 fn name(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {

@@ -2,8 +2,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::ReturnType;
 use syn::spanned::Spanned;
+use syn::{Path, ReturnType};
 
 use crate::attribute::Attribute;
 use crate::function::Function;
@@ -40,46 +40,37 @@ pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream
 }
 
 /// Returns the closure that checks the arguments against the services, or `None`.
-pub(crate) fn check(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.check else {
-        return quote! { ::core::option::Option::None };
-    };
+pub(crate) fn check(path: &Path, function: &Function) -> TokenStream {
     let ty = arguments_type(function);
     let here = at(path.span());
     let passed = passed_with_context(function, here);
     quote_spanned! {here=>
-        ::core::option::Option::Some(|__cx, __arguments| {
+        |__cx, __arguments| {
             let __cx = ::core::clone::Clone::clone(__cx);
             let __arguments = __toolcrib::arguments::<#ty>(::core::option::Option::None, __arguments)?;
             #path(#(#passed),*)
-        })
+        }
     }
 }
 
 /// Returns the closure that returns reasons to ask about a call, or `None`. Arguments that cannot be read fail in the handler.
-pub(crate) fn concerns(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.concerns else {
-        return quote! { ::core::option::Option::None };
-    };
+pub(crate) fn concerns(path: &Path, function: &Function) -> TokenStream {
     let ty = arguments_type(function);
     let here = at(path.span());
     let passed = passed_with_context(function, here);
     quote_spanned! {here=>
-        ::core::option::Option::Some(|__cx, __arguments| {
+        |__cx, __arguments| {
             let __cx = ::core::clone::Clone::clone(__cx);
             match __toolcrib::arguments::<#ty>(::core::option::Option::None, __arguments) {
                 ::core::result::Result::Ok(__arguments) => #path(#(#passed),*),
                 ::core::result::Result::Err(_) => ::std::vec::Vec::new(),
             }
-        })
+        }
     }
 }
 
 /// Returns the closure that makes the preview, or `None`.
-pub(crate) fn preview(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.preview else {
-        return quote! { ::core::option::Option::None };
-    };
+pub(crate) fn preview(path: &Path, function: &Function) -> TokenStream {
     let here = Span::mixed_site();
     let read = read(function);
     let called = called(function, &quote! { #path }, path.span());
@@ -89,27 +80,23 @@ pub(crate) fn preview(attribute: &Attribute, function: &Function) -> TokenStream
         let __output = #called;
         #finished
     };
-    let closure = if function.is_async() {
+    if function.is_async() {
         quote_spanned! {here=> |__cx, __arguments| ::std::boxed::Box::pin(async move { #body }) }
     } else {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::preview_blocking(__cx, move |__cx| { #body }) }
-    };
-    quote! { ::core::option::Option::Some(#closure) }
+    }
 }
 
 /// Returns the closure that computes the targets, or `None`.
-pub(crate) fn targets(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.targets else {
-        return quote! { ::core::option::Option::None };
-    };
+pub(crate) fn targets(path: &Path, function: &Function) -> TokenStream {
     let ty = arguments_type(function);
     let here = at(path.span());
     let passed = passed(function, here).into_iter().flatten();
     quote_spanned! {here=>
-        ::core::option::Option::Some(|__arguments| {
+        |__arguments| {
             let __arguments = __toolcrib::arguments_for_targets::<#ty>(&__arguments)?;
             #path(#(#passed),*)
-        })
+        }
     }
 }
 

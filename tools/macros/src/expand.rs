@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute as RustAttribute, Ident, Item, ItemFn, LitStr};
+use syn::{Attribute as RustAttribute, Ident, Item, ItemFn, LitStr, Path};
 
 use crate::attribute::Attribute;
 use crate::errors::Errors;
@@ -98,16 +98,16 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     let presence = presence(attribute, function);
     let definition = definition(attribute, function, name);
     let handler = closure::handler(attribute, function);
-    let targets = closure::targets(attribute, function);
-    let check = closure::check(attribute, function);
-    let concerns = closure::concerns(attribute, function);
-    let preview = closure::preview(attribute, function);
-    let keeps_call = match &attribute.keeps_call {
-        Some([tool, arguments]) => {
-            quote! { ::core::option::Option::Some(__toolcrib::KeptCall { tool: #tool, arguments: #arguments }) }
-        }
-        None => quote! { ::core::option::Option::None },
+    let closure = |path: &Option<Path>, write: fn(&Path, &Function) -> TokenStream| {
+        option(path.as_ref().map(|path| write(path, function)))
     };
+    let targets = closure(&attribute.targets, closure::targets);
+    let check = closure(&attribute.check, closure::check);
+    let concerns = closure(&attribute.concerns, closure::concerns);
+    let preview = closure(&attribute.preview, closure::preview);
+    let keeps_call = option(attribute.keeps_call.as_ref().map(|[tool, arguments]| {
+        quote! { __toolcrib::KeptCall { tool: #tool, arguments: #arguments } }
+    }));
     // The block hides the generated items. The alias lets the attributes of the derives refer to `tools` even if `crate = …` is a
     // path relative to this module.
     quote! {
@@ -295,11 +295,15 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
 
 fn example(example: &Example) -> TokenStream {
     let Example { arguments, result } = example;
-    let result = match result {
-        Some(result) => {
-            quote! { ::core::option::Option::Some(__toolcrib::serde_json::json!(#result)) }
-        }
-        None => quote! { ::core::option::Option::None },
-    };
+    let result = result.as_ref();
+    let result = option(result.map(|result| quote! { __toolcrib::serde_json::json!(#result) }));
     quote! { (__toolcrib::serde_json::json!(#arguments), #result) }
+}
+
+/// Returns the code of an `Option` with this code as its content.
+fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        Some(value) => quote! { ::core::option::Option::Some(#value) },
+        None => quote! { ::core::option::Option::None },
+    }
 }

@@ -1,6 +1,6 @@
 //! Parsers of the values of attributes.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -15,9 +15,9 @@ pub(crate) struct Example {
 }
 
 /// Returns an error if a flag has a value.
-pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> Result<()> {
+pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> Result<Span> {
     if input.is_empty() || input.peek(Token![,]) {
-        return Ok(());
+        return Ok(key.span());
     }
     let message = format!("`{key}` takes no value; write only `{key}`");
     Err(Error::new(input.span(), message))

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use protocol::{Tool, ToolName};
 
+use crate::Field;
 use crate::document::{Document, fingerprint};
 use crate::query::Query;
 use crate::rank::Ranking;
 use crate::words::{Settings, Words};
-use crate::{Field, Found, Match};
 
 /// Definitions that can be searched by words. Immutable; clones are cheap.
 ///
@@ -167,6 +167,28 @@ impl fmt::Debug for Index {
             .field("len", &self.len())
             .finish_non_exhaustive()
     }
+}
+
+/// A tool that a search found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Found {
+    /// The name of the tool.
+    pub name: ToolName,
+    /// The relevance, above zero. Comparable only within one search.
+    pub score: f64,
+    /// The words of the query that the definition has, in the order of the query.
+    pub matches: Vec<Match>,
+}
+
+/// A word of the query, and where the definition has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Match {
+    /// The word as the query has it, in lower case.
+    pub word: String,
+    /// The fields that have the word or another form of it, sorted.
+    pub fields: Vec<Field>,
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 mod document;
 mod field;
-mod found;
 mod index;
 mod query;
 mod rank;
@@ -13,5 +12,4 @@ mod words;
 mod tests;
 
 pub use field::Field;
-pub use found::{Found, Match};
-pub use index::Index;
+pub use index::{Found, Index, Match};

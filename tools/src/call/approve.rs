@@ -106,10 +106,9 @@ async fn ask(
     let answer = Isolated::new(|| approver.approve(approval));
     match until_answered(cx, by, answer).await {
         Ok(Ok(decision)) => Ok(decision),
-        Ok(Err(Panic(message))) => {
-            let message = format!("the approver panicked: {message}");
-            Err(ToolErrorKind::Internal { message })
-        }
+        Ok(Err(Panic(message))) => Err(ToolErrorKind::internal(format!(
+            "the approver panicked: {message}"
+        ))),
         Err(NoAnswer::Cancelled) => Err(ToolErrorKind::Cancelled),
         // At the host's deadline the call is late, not the approver.
         Err(NoAnswer::Late) if limit < cx.approval_timeout() => {

@@ -180,8 +180,8 @@ fn text_of(content: &mut Content) -> Option<&mut String> {
 fn drop_oversized(content: &mut Content, left: &mut usize) {
     let none = String::new();
     let (kind, data, labels) = match &*content {
-        Content::Image { data, mime_type } => ("a picture", data, vec![mime_type]),
-        Content::Audio { data, mime_type } => ("a recording", data, vec![mime_type]),
+        Content::Image { data, mime_type } => ("a picture", data, vec![Some(mime_type)]),
+        Content::Audio { data, mime_type } => ("a recording", data, vec![Some(mime_type)]),
         Content::Resource {
             resource:
                 ResourceContents::Blob {
@@ -189,24 +189,10 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
                     mime_type,
                     blob,
                 },
-        } => (
-            "a file",
-            blob,
-            [Some(uri), mime_type.as_ref()]
-                .into_iter()
-                .flatten()
-                .collect(),
-        ),
+        } => ("a file", blob, vec![Some(uri), mime_type.as_ref()]),
         Content::Resource {
             resource: ResourceContents::Text { uri, mime_type, .. },
-        } => (
-            "a file",
-            &none,
-            [Some(uri), mime_type.as_ref()]
-                .into_iter()
-                .flatten()
-                .collect(),
-        ),
+        } => ("a file", &none, vec![Some(uri), mime_type.as_ref()]),
         Content::ResourceLink {
             uri,
             name,
@@ -214,17 +200,20 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
             mime_type,
             ..
         } => {
-            let labels = [
-                Some(uri),
-                Some(name),
-                description.as_ref(),
-                mime_type.as_ref(),
-            ];
-            ("a link", &none, labels.into_iter().flatten().collect())
+            let others = [description.as_ref(), mime_type.as_ref()];
+            (
+                "a link",
+                &none,
+                [&[Some(uri), Some(name)], &others[..]].concat(),
+            )
         }
         _ => return,
     };
-    if labels.iter().any(|label| label.len() > MAX_LABEL_BYTES) {
+    if labels
+        .into_iter()
+        .flatten()
+        .any(|label| label.len() > MAX_LABEL_BYTES)
+    {
         *content = Content::text(format!(
             "[{kind} left out: its name, address or type is over {MAX_LABEL_BYTES} bytes]"
         ));

@@ -9,8 +9,10 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::context::CallScope;
+use crate::handler::ConnectFuture;
+use crate::isolate::{Isolated, Panic};
 use crate::timer::timer;
-use crate::{ToolContext, ToolErrorKind};
+use crate::{ToolContext, ToolError, ToolErrorKind};
 
 /// The message of calls that need a timer without a clock.
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
@@ -144,4 +146,17 @@ impl Alarm {
 
 fn late(call: &CallScope) -> ToolErrorKind {
     ToolErrorKind::Timeout { limit: call.limit }
+}
+
+/// Waits until a call can be handed over. An intent is recorded after it, so a call without an intent has surely no effect.
+///
+/// Waits for the handler until the call's deadline or cancellation, and catches its panics.
+pub(super) async fn connect(
+    call: &CallScope,
+    connecting: ConnectFuture<'_>,
+) -> Result<(), ToolError> {
+    match before_deadline(call, Isolated::new(|| connecting)).await? {
+        Ok(connected) => connected,
+        Err(Panic(message)) => Err(ToolErrorKind::Panicked { message }.into()),
+    }
 }

@@ -81,12 +81,6 @@ impl Future for Execution {
     }
 }
 
-impl std::fmt::Debug for Execution {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Execution").finish_non_exhaustive()
-    }
-}
-
 /// Runs a call in its span, if it has one.
 #[inline]
 pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {

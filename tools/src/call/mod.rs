@@ -79,7 +79,6 @@ mod authorize;
 mod bound;
 mod clock;
 mod concerns;
-mod connect;
 #[doc(hidden)]
 pub mod content;
 #[doc(hidden)]
@@ -378,7 +377,7 @@ async fn run_stages(
         Box::pin(admit::wait(call, &admitted)).await?;
     }
     if let Some(connecting) = entry.handler().connect(&cx) {
-        Box::pin(connect::wait(call, connecting)).await?;
+        Box::pin(clock::connect(call, connecting)).await?;
         has_waited = true;
     }
     // Other calls can change meanwhile what was approved.

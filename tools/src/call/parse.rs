@@ -14,10 +14,7 @@ pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolEr
         Arguments::Text(text) => from_text(text),
         Arguments::Json(json) => bounded(json),
     };
-    read.map(|json| Input::new(json, entry.has_masked()))
-        .map_err(|violation| ToolErrorKind::InvalidArguments {
-            violations: vec![violation],
-        })
+    Ok(Input::new(read?, entry.has_masked()))
 }
 
 fn from_text(text: String) -> Result<Json, Violation> {
@@ -27,11 +24,9 @@ fn from_text(text: String) -> Result<Json, Violation> {
     }
     let is_empty = text.trim_ascii().is_empty();
     Json::parse(text).map_err(|error| match error {
-        InvalidJson::RepeatedKey { pointer } => Violation::new(
-            pointer,
-            "each key once".to_owned(),
-            "the key a second time".to_owned(),
-        ),
+        InvalidJson::RepeatedKey { pointer } => {
+            Violation::new(pointer, "each key once", "the key a second time")
+        }
         InvalidJson::TooDeep { pointer } => too_deep(pointer),
         error => {
             let found = if is_empty {
@@ -39,7 +34,7 @@ fn from_text(text: String) -> Result<Json, Violation> {
             } else {
                 error.to_string()
             };
-            Violation::whole("a single, complete JSON object".to_owned(), found)
+            Violation::whole("a single, complete JSON object", found)
         }
     })
 }
@@ -58,7 +53,7 @@ fn too_deep(pointer: String) -> Violation {
     Violation::new(
         pointer,
         format!("at most {MAX_DEPTH} levels of nesting"),
-        "more".to_owned(),
+        "more",
     )
 }
 

@@ -127,12 +127,6 @@ impl CallSpan {
     }
 }
 
-impl std::fmt::Debug for CallSpan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CallSpan").finish_non_exhaustive()
-    }
-}
-
 fn fail(span: &Span, code: ErrorCode, reason: Option<&dyn Display>) {
     span.record(OTEL_STATUS_CODE, ERROR);
     span.record(ERROR_TYPE, display(code));

@@ -24,13 +24,9 @@ fn judged(
     checked: Result<(), ToolErrorKind>,
 ) -> Result<Vec<Target>, ToolErrorKind> {
     match checked {
-        Ok(()) => {
-            entry
-                .targets(arguments.json())
-                .map_err(|error| ToolErrorKind::InvalidArguments {
-                    violations: vec![violation(&error, entry, arguments)],
-                })
-        }
+        Ok(()) => entry
+            .targets(arguments.json())
+            .map_err(|error| violation(&error, entry, arguments).into()),
         Err(ToolErrorKind::InvalidArguments { mut violations }) => {
             // The target's error explains an invalid path better than a schema pattern does.
             if let Err(error) = entry.targets(arguments.json())

@@ -1,9 +1,9 @@
 //! [`FileAuthors`]: whose text the files of a workspace have.
 
 use std::any::Any;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fmt, io};
 
 use super::ToolContext;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -49,12 +49,6 @@ impl FileAuthors {
     /// Creates the service.
     pub fn new(judge: impl FileJudge + 'static) -> Self {
         Self(Arc::new(judge))
-    }
-}
-
-impl fmt::Debug for FileAuthors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FileAuthors").finish_non_exhaustive()
     }
 }
 

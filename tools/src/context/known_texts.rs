@@ -3,22 +3,21 @@
 mod prompt;
 #[cfg(test)]
 mod tests;
-mod url_count;
 mod url_parts;
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::json::Node;
 use protocol::{Json, Normaliser};
+use serde::{Deserialize, Serialize};
 
 use crate::sync::IgnorePoison as _;
 
 use self::prompt::Prompt;
 use self::url_parts::UrlParts;
-
-pub use self::url_count::UrlCount;
 
 /// The most bytes of prompts that are kept. The oldest are forgotten first.
 const MAX_PROMPT_BYTES: usize = 2 << 20;
@@ -245,5 +244,43 @@ impl fmt::Debug for KnownTexts {
             .field("sent", &sent)
             .field("count", &count)
             .finish()
+    }
+}
+
+/// The most URLs without a question in one [`PERIOD`].
+const MAX_URLS: u32 = 20;
+
+/// The seconds after which a new count begins, because nobody answers in a session that runs for months.
+const PERIOD: u64 = 24 * 60 * 60;
+
+/// The number of URLs that a session read without a question after it had read text of strangers. A host that stores a session stores it
+/// too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct UrlCount {
+    count: u32,
+    /// The time of the first one, in seconds of Unix time.
+    since: u64,
+}
+
+impl UrlCount {
+    /// Counts one URL more. Returns false if there were too many before it.
+    fn add(&mut self) -> bool {
+        self.add_at(
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |now| now.as_secs()),
+        )
+    }
+
+    fn add_at(&mut self, now: u64) -> bool {
+        if self.count == 0 || now >= self.since.saturating_add(PERIOD) {
+            *self = Self {
+                count: 0,
+                since: now,
+            };
+        }
+        let is_left = self.count < MAX_URLS;
+        self.count += u32::from(is_left);
+        is_left
     }
 }

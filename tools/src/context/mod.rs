@@ -3,13 +3,10 @@
 mod agent;
 mod approver;
 pub(crate) mod deadline;
-mod detached;
-mod domain;
 mod file_authors;
 mod host;
 mod known_texts;
 pub(crate) mod order;
-mod origin;
 mod parent_call;
 mod permission;
 pub(crate) mod person_clock;
@@ -17,7 +14,6 @@ pub(crate) mod place;
 mod progress;
 mod protected_file;
 mod scope;
-mod scope_span;
 mod service;
 mod spelling;
 mod workspace_domain;
@@ -40,8 +36,7 @@ pub use self::approver::{
 };
 pub(crate) use self::deadline::DeadlineObserver;
 pub use self::file_authors::{Exposure, FileAuthors, FileJudge, WriteWatch};
-pub(crate) use self::scope::{CallScope, QueueNumber};
-pub(crate) use self::scope_span::ScopeSpan;
+pub(crate) use self::scope::{CallScope, QueueNumber, ScopeSpan};
 pub use self::service::{Need, Services};
 pub use agent::AgentError;
 pub use host::Host;
@@ -65,13 +60,16 @@ pub struct ToolContext {
     call: Option<Arc<CallScope>>,
 }
 
+/// Domains by scheme. A list is enough for the few that there are.
+type Domains = Vec<(Arc<str>, Arc<str>)>;
+
 /// The settings of the host.
 #[derive(Clone, Default)]
 struct Facts {
     grant: Arc<Grant>,
     /// The grant of the call that a preview describes.
     previewed: Option<Arc<Grant>>,
-    domains: domain::Domains,
+    domains: Option<Arc<Domains>>,
     /// The ticket of the next call in its order.
     ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,
     timeout: Option<Duration>,
@@ -200,6 +198,47 @@ impl ToolContext {
     /// Returns the nesting depth: 0 outside of a call, 1 in a call, 2 in a call made by that call.
     pub fn depth(&self) -> u32 {
         self.call.as_ref().map_or(0, |call| call.depth)
+    }
+
+    /// Returns the domain of a scheme, or an empty string if none is set.
+    pub fn domain(&self, scheme: &str) -> &str {
+        let domains = self.facts.domains.as_deref().map_or(&[][..], Vec::as_slice);
+        domains
+            .iter()
+            .find(|(held, _)| **held == *scheme)
+            .map_or("", |(_, domain)| domain)
+    }
+
+    /// Removes the channel and the chat, for a call that runs outside of the conversation.
+    #[must_use]
+    pub fn without_conversation(&self) -> Self {
+        self.clone()
+            .with(|facts| (facts.channel, facts.chat) = (None, None))
+    }
+
+    /// Returns the name of the session.
+    pub fn session(&self) -> Option<&str> {
+        self.facts.session.as_deref()
+    }
+
+    /// Returns the principal, the user on whose behalf calls run.
+    pub fn principal(&self) -> Option<&str> {
+        self.facts.principal.as_deref()
+    }
+
+    /// Returns the channel of the conversation.
+    pub fn channel(&self) -> Option<&str> {
+        self.facts.channel.as_deref()
+    }
+
+    /// Returns the id of the conversation on its channel.
+    pub fn chat(&self) -> Option<&str> {
+        self.facts.chat.as_deref()
+    }
+
+    /// Returns the correlation id.
+    pub fn correlation_id(&self) -> Option<&str> {
+        self.facts.correlation_id.as_deref()
     }
 
     /// Returns the cancellation token, or `None` if it was not set at this depth.

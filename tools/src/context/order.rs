@@ -1,7 +1,6 @@
 //! [`CallOrder`]: makes calls enter the queue of admission in a fixed order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -85,11 +84,5 @@ impl Drop for Ticket {
         let next = state.wakers.remove(&first);
         drop(state);
         next.into_iter().for_each(Waker::wake);
-    }
-}
-
-impl fmt::Debug for CallOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallOrder").finish_non_exhaustive()
     }
 }

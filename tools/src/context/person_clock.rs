@@ -37,11 +37,9 @@ pub(super) struct PersonWait(Arc<PersonClock>);
 impl PersonClock {
     /// Sets a clock that also measures the waits of this one, such as that of a run whose calls have clocks of their own.
     #[must_use]
-    pub fn with_outer(self, outer: Arc<Self>) -> Self {
-        Self {
-            outer: Some(outer),
-            ..self
-        }
+    pub fn with_outer(mut self, outer: Arc<Self>) -> Self {
+        self.outer = Some(outer);
+        self
     }
 
     /// Returns the time waited so far, open waits included.

@@ -1,6 +1,5 @@
 //! [`CallPlace`]: the place of a call in its conversation.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::order::Ticket;
@@ -40,51 +39,39 @@ impl CallPlace {
     }
 
     /// Sets the call id from the model.
-    pub fn with_id(self, id: impl Into<Arc<str>>) -> Self {
-        Self {
-            id: Some(id.into()),
-            ..self
-        }
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.id = Some(id.into());
+        self
     }
 
     /// Adds the call to an order, after the calls that were added before.
-    pub fn with_order(self, order: &CallOrder) -> Self {
-        Self {
-            ticket: Some(order.enqueue()),
-            ..self
-        }
+    pub fn with_order(mut self, order: &CallOrder) -> Self {
+        self.ticket = Some(order.enqueue());
+        self
     }
 
     /// Sets the observer that is notified when the call's deadline starts running.
-    pub fn with_observer(self, observer: Arc<dyn DeadlineObserver>) -> Self {
-        Self {
-            observer: Some(observer),
-            ..self
-        }
+    pub fn with_observer(mut self, observer: Arc<dyn DeadlineObserver>) -> Self {
+        self.observer = Some(observer);
+        self
     }
 
     /// Sets the clock that measures how long the call waits for a person.
-    pub fn with_person_clock(self, clock: Arc<PersonClock>) -> Self {
-        Self {
-            person_clock: Some(clock),
-            ..self
-        }
+    pub fn with_person_clock(mut self, clock: Arc<PersonClock>) -> Self {
+        self.person_clock = Some(clock);
+        self
     }
 
     /// Sets the receiver of the call's progress reports.
-    pub fn with_progress(self, sink: Arc<dyn ProgressSink>) -> Self {
-        Self {
-            progress: Some(sink),
-            ..self
-        }
+    pub fn with_progress(mut self, sink: Arc<dyn ProgressSink>) -> Self {
+        self.progress = Some(sink);
+        self
     }
 
     /// Sets the correlation id, which identifies a request across systems.
-    pub fn with_correlation_id(self, id: Arc<str>) -> Self {
-        Self {
-            correlation_id: Some(id),
-            ..self
-        }
+    pub fn with_correlation_id(mut self, id: Arc<str>) -> Self {
+        self.correlation_id = Some(id);
+        self
     }
 
     /// Sets the place of the next call with a context.
@@ -111,15 +98,6 @@ impl CallPlace {
             facts.progress = self.progress.or(facts.progress.take());
             facts.correlation_id = self.correlation_id.or(facts.correlation_id.take());
         })
-    }
-}
-
-impl fmt::Debug for CallPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallPlace")
-            .field("turn", &self.turn)
-            .field("id", &self.id)
-            .finish_non_exhaustive()
     }
 }
 

@@ -9,13 +9,13 @@ use std::time::Duration;
 use protocol::{Access, Target};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
-use super::ToolContext;
 use super::deadline::CallDeadline;
-use super::scope_span::ScopeSpan;
+use super::{NotInherited, Services, ToolContext};
 use crate::context::Need;
-use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
+use crate::sync::{Mutex, OnceLock, lock};
 use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
 
 /// The maximum nesting depth of calls.
@@ -192,6 +192,41 @@ impl ToolContext {
         })
     }
 
+    /// Returns the running call's context for work that goes on after the call, until the token is cancelled. Outside of a call, returns
+    /// the context with this token.
+    ///
+    /// - The grant, the approved targets, the policy, the approver, the depth and the place in the journal are those of the call.
+    /// - The time limit of the tool starts anew. The host's deadline holds.
+    /// - Progress, deadline observer, person clock and call order belong to the call, which has ended, so there are none.
+    pub(crate) fn detached(&self, token: CancellationToken, services: &Services) -> Self {
+        let own = self.clone().outliving(services);
+        let Some(call) = self.call() else {
+            return own.with_cancellation(token);
+        };
+        // Without the outer calls, whose end is not that of the work.
+        let caller = Self {
+            facts: call.caller.facts.clone(),
+            call: None,
+        };
+        let caller = caller.outliving(services).with_cancellation(token);
+        let call = CallScope::detached(call, caller);
+        Self {
+            facts: own.facts,
+            call: Some(call.into()),
+        }
+    }
+
+    fn outliving(self, services: &Services) -> Self {
+        self.with(|facts| {
+            facts.services = services.clone();
+            facts.ticket = None;
+            facts.progress = None;
+            facts.observer = NotInherited::default();
+            facts.person_clock = None;
+            facts.cancellation = NotInherited::default();
+        })
+    }
+
     /// Returns the deadline of a call that starts now, and the time until then, which may be zero.
     pub(crate) fn deadline_for(&self, entry: &Entry) -> (Instant, Duration) {
         self.deadline_within(self.timeout_for(entry))
@@ -317,5 +352,31 @@ impl ToolContext {
         } else {
             Ok(())
         }
+    }
+}
+
+/// The span of a call until the call ends. It is empty without a subscriber.
+#[derive(Clone, Default)]
+pub(crate) struct ScopeSpan(Option<Arc<Mutex<Option<Span>>>>);
+
+impl ScopeSpan {
+    pub(crate) fn new(span: Span) -> Self {
+        Self(Some(Arc::new(Mutex::new(Some(span)))))
+    }
+
+    /// Returns false if no subscriber was there when the call began.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Returns the span. Returns a disabled one after the end of the call.
+    pub(crate) fn get(&self) -> Span {
+        let span = self.0.as_ref().and_then(|span| lock(span).clone());
+        span.unwrap_or_else(Span::none)
+    }
+
+    /// Empties all clones. Returns `None` if they were empty.
+    pub(crate) fn take(&self) -> Option<Span> {
+        self.0.as_ref().and_then(|span| lock(span).take())
     }
 }

@@ -74,8 +74,10 @@ where
     T: Send + 'static,
 {
     let Ok(runtime) = Handle::try_current() else {
-        let message = "a blocking tool needs a tokio runtime; call it from one".to_owned();
-        return Err(ToolErrorKind::Internal { message }.into());
+        return Err(ToolErrorKind::internal(
+            "a blocking tool needs a tokio runtime; call it from one",
+        )
+        .into());
     };
     // A nested call shares the permit of its outer call. If it waited for its own, outer calls that hold all permits would
     // deadlock. The semaphore is never closed, so `acquire` does not fail.
@@ -101,9 +103,9 @@ where
     match outcome.await {
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => resume_unwind(panic),
-        Err(error) => {
-            let message = format!("the runtime dropped a blocking tool: {error}");
-            Err(ToolErrorKind::Internal { message }.into())
-        }
+        Err(error) => Err(ToolErrorKind::internal(format!(
+            "the runtime dropped a blocking tool: {error}"
+        ))
+        .into()),
     }
 }

@@ -4,14 +4,14 @@
 //! - A *blocking* handler runs on a bounded thread pool. The token of its context asks it to stop.
 
 pub(crate) mod blocking;
-mod future;
 mod output;
 
-use std::future::Future;
+use std::future::{self, Future};
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use protocol::{Target, TargetError};
+use protocol::{Target, TargetError, ToolResult};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -20,7 +20,6 @@ use crate::{Concern, Entry, Input, ToolContext, ToolError, ToolErrorKind, Violat
 
 pub use crate::preview::PreviewFuture;
 pub use blocking::blocking;
-pub use future::HandlerFuture;
 pub use output::IntoToolResult;
 pub(crate) use output::result_from_value;
 
@@ -220,10 +219,7 @@ pub(crate) fn deserialized<A: DeserializeOwned>(
         None => arguments,
     };
     arguments.deserialize().map_err(|error| {
-        refused(
-            "arguments as the description says".to_owned(),
-            error.to_string(),
-        )
+        Violation::whole("arguments as the description says", error.to_string()).into()
     })
 }
 
@@ -233,15 +229,60 @@ pub(crate) fn deserialized<A: DeserializeOwned>(
 /// Returns [`ToolErrorKind::InvalidArguments`] if an integer exceeds 64 bits, because a `Value` would round it.
 pub(super) fn value(arguments: Input) -> Result<Value, ToolErrorKind> {
     if arguments.json().extent().has_big_integer {
-        let expected =
-            "integers of at most 64 bits, because this tool supports no larger ones".to_owned();
-        return Err(refused(expected, "a larger one".to_owned()));
+        let expected = "integers of at most 64 bits, because this tool supports no larger ones";
+        return Err(Violation::whole(expected, "a larger one").into());
     }
     Ok(arguments.into_value())
 }
 
-fn refused(expected: String, found: String) -> ToolErrorKind {
-    ToolErrorKind::InvalidArguments {
-        violations: vec![Violation::whole(expected, found)],
+/// The future of a handler's result, which can be ready at once without an allocation.
+///
+/// ```
+/// use tools::{HandlerFuture, ToolResult};
+///
+/// let at_once = HandlerFuture::ready(Ok(ToolResult::text("done")));
+/// let later = HandlerFuture::new(async { Ok(ToolResult::text("done")) });
+/// ```
+#[must_use = "a handler does nothing until it is awaited"]
+pub struct HandlerFuture<'a>(FutureState<'a>);
+
+enum FutureState<'a> {
+    /// The result of a synchronous tool, without an allocation.
+    Ready(future::Ready<Outcome>),
+    Later(Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>),
+}
+
+type Outcome = Result<ToolResult, ToolError>;
+
+impl<'a> HandlerFuture<'a> {
+    /// Wraps a future.
+    pub fn new(future: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'a) -> Self {
+        Self(FutureState::Later(Box::pin(future)))
+    }
+
+    /// Wraps a result that is ready.
+    pub fn ready(outcome: Result<ToolResult, ToolError>) -> Self {
+        Self(FutureState::Ready(future::ready(outcome)))
+    }
+}
+
+impl<'a> From<Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>>
+    for HandlerFuture<'a>
+{
+    fn from(
+        future: Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>,
+    ) -> Self {
+        Self(FutureState::Later(future))
+    }
+}
+
+impl Future for HandlerFuture<'_> {
+    type Output = Result<ToolResult, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            FutureState::Ready(outcome) => Pin::new(outcome).poll(task),
+            FutureState::Later(future) => future.as_mut().poll(task),
+        }
     }
 }

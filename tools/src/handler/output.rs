@@ -127,7 +127,7 @@ pub(crate) fn result_from_value<T: Serialize + 'static>(value: T) -> Result<Tool
         Ok(json) => Ok(ToolResult::structured(json)),
         Err(error) => Err(ToolError::from(ToolErrorKind::InvalidOutput {
             violations: vec![Violation::whole(
-                "a result that can be written as JSON".to_owned(),
+                "a result that can be written as JSON",
                 error.to_string(),
             )],
         })),

@@ -30,7 +30,6 @@
 //!
 //! Give each conversation its own session name. An equal call at the same place of a session with the same name is replayed.
 
-mod key;
 mod record;
 
 use std::fmt;
@@ -42,8 +41,9 @@ use protocol::ErrorCode;
 
 use crate::Grant;
 
-pub use key::CallKey;
-pub use record::{BeginResult, CallArguments, CallRecord, IntentId, OutcomeRecord, RecordedCall};
+pub use record::{
+    BeginResult, CallArguments, CallKey, CallRecord, IntentId, OutcomeRecord, RecordedCall,
+};
 
 /// The future that a [`Journal`] method returns.
 pub type JournalFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;

@@ -1,11 +1,10 @@
 //! The records that a journal takes and returns.
 
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use protocol::{Digest, ErrorCode, Json, ToolResult, canonical_json};
-
-use super::CallKey;
 
 /// The description of a call that its records contain.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +71,6 @@ impl CallArguments {
 
 /// The outcome of a call that was run.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct OutcomeRecord<'a> {
     /// The result that the model was given. For a failed call it contains the error's text.
     pub result: &'a ToolResult,
@@ -80,17 +78,6 @@ pub struct OutcomeRecord<'a> {
     pub error: Option<ErrorCode>,
     /// The time since the intent was recorded.
     pub duration: Duration,
-}
-
-impl<'a> OutcomeRecord<'a> {
-    /// Creates an outcome.
-    pub fn new(result: &'a ToolResult, error: Option<ErrorCode>, duration: Duration) -> Self {
-        Self {
-            result,
-            error,
-            duration,
-        }
-    }
 }
 
 /// An identifier that a journal assigns to an intent, unique within the journal.
@@ -109,7 +96,6 @@ pub enum BeginResult {
 
 /// A call with an intent in the journal.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct RecordedCall {
     /// The number of the attempt under the call's key, from 1.
     pub attempt: u32,
@@ -123,33 +109,60 @@ pub struct RecordedCall {
     pub error: Option<ErrorCode>,
 }
 
-impl RecordedCall {
-    /// Creates a call without an outcome.
-    pub fn new(
-        attempt: u32,
-        tool_digest: Option<Digest>,
-        arguments_digest: Option<Digest>,
-    ) -> Self {
+/// The position of a call in a session. Repeating a conversation gives each call the same key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct CallKey {
+    /// The session's name.
+    pub session: Arc<str>,
+    /// The number of the turn, counted from 1 over the whole session.
+    pub turn: u64,
+    /// The index of the call in the turn, from 0.
+    pub index: u32,
+    /// For a nested call: the indexes on the way to it, from 0, joined by dots. Empty for a call made by the turn itself.
+    ///
+    /// `2.0` is the first call made by the third call that the turn's tool made.
+    pub path: String,
+}
+
+impl CallKey {
+    /// Creates the key of a call made by a turn.
+    pub fn new(session: impl Into<Arc<str>>, turn: u64, index: u32) -> Self {
         Self {
-            attempt,
-            tool_digest,
-            arguments_digest,
-            result: None,
-            error: None,
+            session: session.into(),
+            turn,
+            index,
+            path: String::new(),
         }
     }
 
-    /// Sets the result.
+    /// Returns the key of a nested call. `number` counts the calls made by this one, from 0.
     #[must_use]
-    pub fn with_result(mut self, result: ToolResult) -> Self {
-        self.result = Some(result);
-        self
+    pub fn nested(&self, number: u32) -> Self {
+        let path = match &*self.path {
+            "" => number.to_string(),
+            path => format!("{path}.{number}"),
+        };
+        Self {
+            path,
+            ..self.clone()
+        }
     }
+}
 
-    /// Sets the error code.
-    #[must_use]
-    pub fn with_error(mut self, code: ErrorCode) -> Self {
-        self.error = Some(code);
-        self
+/// Formats the key for people: `turn 3, call 0.2 of session "a"`.
+impl fmt::Display for CallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            session,
+            turn,
+            index,
+            path,
+        } = self;
+        let dot = if path.is_empty() { "" } else { "." };
+        write!(
+            f,
+            "turn {turn}, call {index}{dot}{path} of session {session:?}"
+        )
     }
 }

@@ -5,16 +5,14 @@ mod reason;
 mod rule;
 mod ruling;
 mod sensitive;
-mod tool_glob;
 
 use protocol::{ApprovalDefault, Target, ToolNames};
 use serde::Deserialize;
 
-pub use self::rule::{InvalidRule, Rule, Verdict};
+pub use self::rule::{InvalidRule, Rule, ToolGlob, Verdict};
 pub use reason::Reason;
 pub use ruling::Ruling;
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
-pub use tool_glob::ToolGlob;
 
 /// A list of rules about calls, with a default. No rule allows access beyond the grant.
 ///

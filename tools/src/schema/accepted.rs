@@ -1,5 +1,6 @@
 //! [`accepted_values`]: the kinds of values that a schema accepts.
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 /// One kind of values that a schema accepts.
@@ -25,21 +26,7 @@ pub fn accepted_values<'a>(root: &'a Value, schema: &'a Value) -> Option<Vec<Acc
 
 /// Returns a text without the percent escapes of a URI.
 pub fn unescaped(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let escape = part
-            .get(..2)
-            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                bytes.extend(&part.as_bytes()[2..]);
-            }
-            None => bytes.extend([b"%", part.as_bytes()].concat()),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// The most subschemas visited, because references can form cycles and unions can branch.

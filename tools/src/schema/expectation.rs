@@ -24,12 +24,12 @@ pub(super) fn for_error(error: &ValidationError<'_>) -> String {
         Kind::ExclusiveMinimum { limit } => format!("a number greater than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("a number less than {limit}"),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
-        Kind::MinLength { limit } => format!("a string of at least {}", characters(*limit)),
-        Kind::MaxLength { limit } => format!("a string of at most {}", characters(*limit)),
-        Kind::MinItems { limit } => format!("an array of at least {}", items(*limit)),
-        Kind::MaxItems { limit } => format!("an array of at most {}", items(*limit)),
+        Kind::MinLength { limit } => format!("a string of at least {}", phrase::characters(*limit)),
+        Kind::MaxLength { limit } => format!("a string of at most {}", phrase::characters(*limit)),
+        Kind::MinItems { limit } => format!("an array of at least {}", phrase::items(*limit)),
+        Kind::MaxItems { limit } => format!("an array of at most {}", phrase::items(*limit)),
         Kind::AdditionalItems { limit } => {
-            format!("an array of at most {}", items(*limit as u64))
+            format!("an array of at most {}", phrase::items(*limit as u64))
         }
         Kind::UnevaluatedItems { unexpected } => {
             format!(
@@ -37,8 +37,12 @@ pub(super) fn for_error(error: &ValidationError<'_>) -> String {
                 phrase::grouped(unexpected.len())
             )
         }
-        Kind::MinProperties { limit } => format!("an object with at least {}", properties(*limit)),
-        Kind::MaxProperties { limit } => format!("an object with at most {}", properties(*limit)),
+        Kind::MinProperties { limit } => {
+            format!("an object with at least {}", phrase::properties(*limit))
+        }
+        Kind::MaxProperties { limit } => {
+            format!("an object with at most {}", phrase::properties(*limit))
+        }
         Kind::UniqueItems => "an array whose items all differ".into(),
         Kind::Contains => "an array with the items that `contains` in the schema asks for".into(),
         Kind::Pattern { pattern } => format!(
@@ -58,18 +62,6 @@ pub(super) fn for_error(error: &ValidationError<'_>) -> String {
         }
         other => format!("a value that satisfies `{}` in the schema", other.keyword()),
     }
-}
-
-fn characters(limit: u64) -> String {
-    phrase::counted(limit, "character", "characters")
-}
-
-fn items(limit: u64) -> String {
-    phrase::counted(limit, "item", "items")
-}
-
-fn properties(limit: u64) -> String {
-    phrase::counted(limit, "property", "properties")
 }
 
 /// Returns the valid values of a failed `const` or `enum`, and none for other keywords.

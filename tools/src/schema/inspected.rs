@@ -1,11 +1,17 @@
-//! [`Inspected`]: an inspected schema that is compiled on first use.
+//! [`Inspected`] and [`ValueSchema`]: schemas that were inspected, with their validators.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use protocol::Json;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::budget::{self, Inspection};
-use super::{SchemaError, Validator, dialect};
+use super::{SchemaError, Validator, Violation, dialect, with_deadline};
+
+/// The time limit for checking one value.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The inspection results of a tool's schema, and its validator once compiled.
 ///
@@ -54,5 +60,64 @@ impl Inspected {
     pub(crate) fn validator(&self, schema: &Value) -> Result<&Validator, &SchemaError> {
         let compile = || Validator::compile(schema, &self.inspection).map(Box::new);
         self.validator.get_or_init(compile).as_deref()
+    }
+}
+
+/// A compiled JSON Schema for a value, such as the answer of a model. It has the budget and the rules of a tool's schemas. Clones share
+/// it.
+///
+/// ```
+/// use serde_json::json;
+/// use tools::schema::ValueSchema;
+/// use tools::Json;
+///
+/// let schema = ValueSchema::new(json!({"type": "array", "items": {"type": "integer"}}))?;
+/// assert!(schema.check(&Json::from(json!([1, 2]))).is_ok());
+/// let violations = schema.check(&Json::from(json!([1, "two"]))).unwrap_err();
+/// assert_eq!(violations[0].pointer, "/1");
+/// # Ok::<(), tools::schema::SchemaError>(())
+/// ```
+#[derive(Clone)]
+pub struct ValueSchema(Arc<CompiledValueSchema>);
+
+struct CompiledValueSchema {
+    schema: Value,
+    validator: Validator,
+}
+
+impl ValueSchema {
+    /// Inspects and compiles a schema.
+    ///
+    /// # Errors
+    /// Returns a [`SchemaError`] if the schema is over budget, breaks a rule of its dialect, or leads out of its document.
+    pub fn new(schema: Value) -> Result<Self, SchemaError> {
+        let inspection = budget::inspect(&schema)?;
+        dialect::check(&schema, &inspection)?;
+        let validator = Validator::compile(&schema, &inspection)?;
+        Ok(Self(Arc::new(CompiledValueSchema { schema, validator })))
+    }
+
+    /// Returns the schema.
+    pub fn as_value(&self) -> &Value {
+        &self.0.schema
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// Returns each violation. A value that takes too long to check has one violation that says so.
+    pub fn check(&self, value: &Json) -> Result<(), Vec<Violation>> {
+        let CompiledValueSchema { schema, validator } = &*self.0;
+        let late = || Violation::whole("a value that is quick to check", "one that is not");
+        let checked = with_deadline(Instant::now() + CHECK_TIMEOUT, || {
+            validator.check(schema, value.node(), None)
+        });
+        checked.unwrap_or_else(|| Err(vec![late()]))
+    }
+}
+
+impl std::fmt::Debug for ValueSchema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ValueSchema").field(&self.0.schema).finish()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use protocol::{canonical_json, is_invisible};
+use protocol::canonical_json;
 use serde_json::Value;
 
 use super::walk;
+use crate::visible::visible_json;
 
 /// The longest value that is shown as JSON, in characters.
 const SHOWN: usize = 64;
@@ -13,31 +14,18 @@ const SHOWN: usize = 64;
 /// Returns the value as JSON with sorted keys, or a description if that is longer than 64 characters.
 pub(crate) fn show(value: &Value) -> String {
     if is_small(value) {
-        let mut json = String::new();
-        canonical_json(value)
-            .chars()
-            .for_each(|character| push_visible(&mut json, character));
+        let json = canonical_json(value);
+        let json = visible_json(&json);
         if json.chars().count() <= SHOWN {
-            return json;
+            return json.into_owned();
         }
     }
     match value {
         Value::String(text) => {
-            format!(
-                "a string of {}",
-                counted(text.chars().count() as u64, "character", "characters")
-            )
+            format!("a string of {}", characters(text.chars().count() as u64))
         }
-        Value::Array(items) => format!(
-            "an array of {}",
-            counted(items.len() as u64, "item", "items")
-        ),
-        Value::Object(properties) => {
-            format!(
-                "an object with {}",
-                counted(properties.len() as u64, "property", "properties")
-            )
-        }
+        Value::Array(list) => format!("an array of {}", items(list.len() as u64)),
+        Value::Object(members) => format!("an object with {}", properties(members.len() as u64)),
         Value::Null | Value::Bool(_) | Value::Number(_) => "a number".into(),
     }
 }
@@ -60,15 +48,10 @@ pub(crate) fn quote(text: &str, most: usize) -> String {
 
 /// Returns the text, cut after `most` characters and marked with `…`, with invisible characters escaped.
 pub(super) fn visible(text: &str, most: usize) -> String {
-    let mut out = String::new();
-    for (index, character) in text.chars().enumerate() {
-        if index == most {
-            out.push('…');
-            break;
-        }
-        push_visible(&mut out, character);
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", visible_json(&text[..end])),
+        None => visible_json(text).into_owned(),
     }
-    out
 }
 
 /// Returns a sorted list of names in backquotes. A long list ends with the number of names left out.
@@ -126,16 +109,16 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns the message with all invisible characters escaped except line breaks and tabs.
-pub(crate) fn readable(message: &str) -> String {
-    let mut out = String::with_capacity(message.len());
-    for character in message.chars() {
-        match character {
-            '\n' | '\t' => out.push(character),
-            _ => push_visible(&mut out, character),
-        }
-    }
-    out
+pub(super) fn characters(limit: u64) -> String {
+    counted(limit, "character", "characters")
+}
+
+pub(super) fn items(limit: u64) -> String {
+    counted(limit, "item", "items")
+}
+
+pub(super) fn properties(limit: u64) -> String {
+    counted(limit, "property", "properties")
 }
 
 fn join_items(items: impl Iterator<Item = String>, separator: &str) -> String {
@@ -162,23 +145,14 @@ fn join_items(items: impl Iterator<Item = String>, separator: &str) -> String {
     out
 }
 
-fn push_visible(out: &mut String, character: char) {
-    if is_invisible(character) {
-        // A JSON escape: two units beyond U+FFFF.
-        for unit in character.encode_utf16(&mut [0; 2]) {
-            let _ = write!(out, "\\u{unit:04x}");
-        }
-    } else {
-        out.push(character);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use protocol::is_invisible;
     use serde_json::json;
 
     use super::*;
+    use crate::visible::readable;
 
     #[test]
     fn short_values_are_shown_with_sorted_keys() {
@@ -192,7 +166,11 @@ mod tests {
     fn no_invisible_character_is_shown_as_it_is() {
         for character in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
             let text = format!("a{character}b");
-            for shown in [show(&json!(text)), quote(&text, 8), readable(&text)] {
+            for shown in [
+                show(&json!(text)),
+                quote(&text, 8),
+                readable(&text).into_owned(),
+            ] {
                 let kept = shown.contains(is_invisible);
                 assert!(
                     !kept || (shown == text && matches!(character, '\n' | '\t')),

@@ -4,6 +4,7 @@ use protocol::Json;
 use serde_json::{Map, Number, Value};
 
 use super::accepted::{AcceptedValues, within};
+use super::phrase;
 
 /// The most levels of arguments, and the most subschemas and values, that are looked at.
 const MAX_DEPTH: usize = 8;
@@ -314,13 +315,8 @@ fn text_of(value: &Value) -> Option<String> {
 
 fn kind_of(value: &Value) -> &'static str {
     match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(number) if number.is_f64() => "a number",
-        Value::Number(_) => "an integer",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+        Value::Number(number) if !number.is_f64() => "an integer",
+        other => phrase::kind(other),
     }
 }
 

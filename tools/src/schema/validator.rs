@@ -146,7 +146,7 @@ impl Validator {
 fn too_costly(expected: &str, value: Node<'_>, mask: Option<&Mask>) -> Violation {
     let value = value.to_rounded_value();
     Violation::whole(
-        expected.into(),
+        expected,
         phrase::show(&mask.map_or_else(|| value.clone(), |mask| mask.apply(&value))),
     )
 }

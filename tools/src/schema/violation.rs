@@ -33,26 +33,27 @@ pub struct Violation {
 }
 
 impl Violation {
-    pub(crate) fn new(pointer: String, expected: String, found: String) -> Self {
+    pub(crate) fn new(
+        pointer: String,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
         Self {
             pointer,
-            expected,
-            found,
+            expected: expected.into(),
+            found: found.into(),
             near: Vec::new(),
         }
     }
 
     /// Creates a violation of the whole value.
-    pub(crate) fn whole(expected: String, found: String) -> Self {
+    pub(crate) fn whole(expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self::new(String::new(), expected, found)
     }
 
     /// Creates the violation for arguments that are not an object.
     pub(crate) fn no_object(arguments: &Value) -> Self {
-        Self::whole(
-            "a JSON object".to_owned(),
-            phrase::kind(arguments).to_owned(),
-        )
+        Self::whole("a JSON object", phrase::kind(arguments))
     }
 }
 
@@ -107,10 +108,7 @@ pub(super) fn all(
     violations.truncate(MOST);
     if more > 0 {
         let found = phrase::counted(more as u64, "more violation", "more violations");
-        violations.push(Violation::whole(
-            "a value that matches the schema".into(),
-            found,
-        ));
+        violations.push(Violation::whole("a value that matches the schema", found));
     }
     violations
 }
@@ -120,7 +118,7 @@ pub(super) fn first(error: ValidationError<'_>) -> Violation {
     all(vec![error], &Value::Null, None)
         .into_iter()
         .next()
-        .unwrap_or_else(|| Violation::whole("a valid value".into(), "another".into()))
+        .unwrap_or_else(|| Violation::whole("a valid value", "another"))
 }
 
 struct Collector<'a> {

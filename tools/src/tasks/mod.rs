@@ -10,13 +10,11 @@ use serde_json::Value;
 use crate::Entry;
 
 mod service;
-mod stored;
 mod table;
 mod task;
 
 pub use service::Tasks;
-pub use stored::{StoredTask, StoredTasks, TaskStore};
-pub use task::{Lost, Task, TaskFuture, TaskState};
+pub use task::{Lost, StoredTask, StoredTasks, Task, TaskFuture, TaskState, TaskStore};
 
 /// A task of an agent with its handle.
 #[derive(Clone)]

@@ -112,6 +112,14 @@ pub enum ToolErrorKind {
     },
 }
 
+impl From<Violation> for ToolErrorKind {
+    fn from(violation: Violation) -> Self {
+        Self::InvalidArguments {
+            violations: vec![violation],
+        }
+    }
+}
+
 impl ToolErrorKind {
     /// Creates an [`Unavailable`](Self::Unavailable) error: the missing part, and a remedy.
     pub fn unavailable(reason: impl fmt::Display) -> Self {

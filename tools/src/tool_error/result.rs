@@ -4,8 +4,8 @@ use protocol::{Content, ToolResult};
 use serde_json::json;
 
 use super::{ToolError, ToolErrorKind};
-use crate::schema::readable;
 use crate::spelling::Spelling;
+use crate::visible::readable;
 
 impl ToolError {
     /// Returns the result of a failed call, whose text has this spelling. The structured value always has the catalog's names.

@@ -12,15 +12,12 @@ mod file;
 mod open;
 pub mod private;
 #[cfg(feature = "sqlite")]
-mod schema;
-#[cfg(feature = "sqlite")]
 mod store;
 
 #[cfg(feature = "sqlite")]
 pub use self::{
     error::StoreError,
-    open::{Durability, begin, connect},
-    schema::Schema,
+    open::{Durability, Schema, begin, connect},
     store::Store,
 };
 #[cfg(feature = "sqlite")]

@@ -91,14 +91,13 @@ impl Notebook {
             .iter()
             .enumerate()
             .rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
-        let recorded = RecordedCall::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
-        let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else {
-            return Some(recorded);
-        };
-        let recorded = recorded.with_result(ended.result.clone().unwrap());
-        Some(match ended.error {
-            Some(code) => recorded.with_error(code),
-            None => recorded,
+        let ended = lines.iter().find(|line| line.intent == Some(at as u64 + 1));
+        Some(RecordedCall {
+            attempt: begun.attempt,
+            tool_digest: begun.tool_digest,
+            arguments_digest: begun.arguments_digest,
+            result: ended.map(|line| line.result.clone().unwrap()),
+            error: ended.and_then(|line| line.error),
         })
     }
 

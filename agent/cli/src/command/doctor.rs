@@ -111,11 +111,6 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
     let of_providers = provider::conflicts();
     let of_providers = of_providers.iter();
     findings.extend(of_providers.map(|it| conflict(it.to_string()).for_provider(it.name)));
-    findings.extend(
-        provider::problems().iter().map(|problem| {
-            Finding::new("definition", problem.to_string()).for_provider(problem.name)
-        }),
-    );
     if let Err(error) = session::check_model(settings, None) {
         let check = if matches!(error, Error::Config(_)) {
             "settings"

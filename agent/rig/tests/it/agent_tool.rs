@@ -213,7 +213,7 @@ async fn a_failed_call_says_that_its_image_is_left_out_where_the_model_takes_non
 async fn each_call_is_recorded_as_a_call_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.journal");
-    let journal = SqliteJournal::open(&path, JournalOptions::new()).unwrap();
+    let journal = SqliteJournal::open(&path, JournalOptions::default()).unwrap();
     // The place of an earlier call is still in the context.
     let cx = context()
         .with_journal(Arc::new(journal))

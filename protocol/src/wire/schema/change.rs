@@ -93,6 +93,17 @@ impl Changes {
         self.add(rule, Fidelity::Loosened);
     }
 
+    pub(super) fn exact_if(&mut self, is_exact: bool, rule: Rule) {
+        self.add(
+            rule,
+            if is_exact {
+                Fidelity::Exact
+            } else {
+                Fidelity::Loosened
+            },
+        );
+    }
+
     pub(super) fn add(&mut self, rule: Rule, fidelity: Fidelity) {
         self.all.insert(Change {
             pointer: self.place.clone(),

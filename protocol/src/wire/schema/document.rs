@@ -214,11 +214,7 @@ impl Source<'_> {
 
     fn change(&mut self, place: &str, rule: Rule, is_exact: bool) {
         place.clone_into(&mut self.changes.place);
-        if is_exact {
-            self.changes.exact(rule)
-        } else {
-            self.changes.loosened(rule)
-        }
+        self.changes.exact_if(is_exact, rule);
     }
 
     /// Makes the reference of a schema the JSON pointer of its target.

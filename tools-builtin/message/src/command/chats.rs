@@ -378,7 +378,7 @@ impl SessionScope for ChatScope {
             missing => format!(" with {}", refused.consenting_flags(missing)),
         };
         // The pattern has the files that SQLite creates beside the journal.
-        let journal = shell::quoted(&self.file.to_string_lossy()).into_owned();
+        let journal = shell::quoted(&self.file.to_string_lossy());
         format!(
             "the session keeps to the grant that it began with; to allow it, end `listen`, forget the chat with `rm {journal}*`, and start \
              `listen` again{flags}"

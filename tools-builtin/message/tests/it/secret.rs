@@ -12,7 +12,14 @@ const CANARY: &str = "canary-7Yt2Qx9Lm";
 
 /// Sends a message with arguments recorded, and returns all that is said about it.
 async fn said(host: TestHost, file: &std::path::Path) -> String {
-    let journal = SqliteJournal::open(file, JournalOptions::new().with_arguments(true)).unwrap();
+    let journal = SqliteJournal::open(
+        file,
+        JournalOptions {
+            arguments: true,
+            ..JournalOptions::default()
+        },
+    )
+    .unwrap();
     let recorded = |cx: Host| {
         cx.with_journal(std::sync::Arc::new(journal.clone()))
             .with_session("s")

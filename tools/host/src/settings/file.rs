@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tools::policy::Rule;
 
 use super::error::SettingsError;
-use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::project_file::{self, ProjectFile};
 use super::reader;
+use super::reader::Layer;
 use crate::trust::{Content, Unapproved};
 use crate::{folders, program};
 
@@ -164,9 +164,10 @@ fn load_user() -> Result<(Loaded, Layer), SettingsError> {
         return Ok((loaded, Layer::default()));
     };
     let exists = path.try_exists().map_err(SettingsError::read(&path))?;
-    let (layer, state) = match exists {
-        true => (read(&path, home().as_deref())?, FileState::Used),
-        false => (Layer::default(), FileState::Missing),
+    let (layer, state) = if exists {
+        (read(&path, home().as_deref())?, FileState::Used)
+    } else {
+        (Layer::default(), FileState::Missing)
     };
     loaded.files.push(SettingsFile::new("user", path, state));
     Ok((loaded, layer))

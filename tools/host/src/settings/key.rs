@@ -81,10 +81,7 @@ pub enum FlagValue {
 impl<S: Slot> Key<S> {
     /// Declares a key. Unless [`Key::with_project`] says otherwise, an untrusted project may not set it.
     pub fn new(name: &'static str, kind: Kind<S>, default: S, example: &'static str) -> Self {
-        let (project, is_scalar) = (
-            ProjectRule::never("it is for the user to decide"),
-            kind.is_scalar,
-        );
+        let project = ProjectRule::never("it is for the user to decide");
         let about = KeyAbout {
             name,
             doc: "",
@@ -96,7 +93,7 @@ impl<S: Slot> Key<S> {
             needs_owner: false,
             instead_of: None,
             file_use: None,
-            is_scalar,
+            is_scalar: kind.is_scalar,
         };
         Self {
             about,
@@ -116,10 +113,11 @@ impl<S: Slot> Key<S> {
     /// Adds a flag to the commands that run a session.
     #[must_use]
     pub fn with_session_flag(mut self, name: &'static str, value: FlagValue) -> Self {
+        let is_of_session = true;
         self.about.flag = Some(KeyFlag {
             name,
             value,
-            is_of_session: true,
+            is_of_session,
         });
         self
     }
@@ -127,10 +125,11 @@ impl<S: Slot> Key<S> {
     /// Adds a flag to all commands that run tools.
     #[must_use]
     pub fn with_flag(mut self, name: &'static str, value: FlagValue) -> Self {
+        let is_of_session = false;
         self.about.flag = Some(KeyFlag {
             name,
             value,
-            is_of_session: false,
+            is_of_session,
         });
         self
     }

@@ -152,9 +152,10 @@ pub fn file(text: &str, base: Base<'_>) -> Result<PathBuf, String> {
 /// Returns the end of a sentence that begins with the key.
 pub fn directory(text: &str, base: Base<'_>) -> Result<PathBuf, String> {
     let path = at_home(text, base);
-    match path.is_absolute() {
-        true => Ok(path),
-        false => Err("must contain absolute paths, or paths that begin with ~/".to_owned()),
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err("must contain absolute paths, or paths that begin with ~/".to_owned())
     }
 }
 

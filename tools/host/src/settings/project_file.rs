@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::access::AccessKeys;
 use super::error::SettingsError;
-use super::layer::Layer;
 use super::origin::Origin;
+use super::reader::Layer;
 use super::{reader, trust};
 use crate::folders;
 use crate::program;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use tools::policy::Rule;
 
 use super::error::SettingsError;
-use super::layer::Layer;
 use super::origin::Setting;
 use super::section::Section;
 use super::values::Values;
@@ -62,4 +61,20 @@ pub(super) fn rules(path: &Arc<Path>, text: &str) -> Result<Vec<Setting<Rule>>, 
     let rules = file.tables("policy", |rule: Rule, _| Ok(rule))?;
     file.finish()?;
     Ok(rules)
+}
+
+/// The settings of one source. Unset ones leave the lower layers in effect.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    pub(super) values: Values,
+    /// The profiles by name. Only keys that a profile accepts are set.
+    pub(super) profiles: BTreeMap<String, Setting<Values>>,
+}
+
+impl Layer {
+    /// Applies a higher layer. Its profiles replace those of the same name.
+    pub(super) fn apply(&mut self, upper: Self) {
+        self.values.apply(upper.values);
+        self.profiles.extend(upper.profiles);
+    }
 }

@@ -192,10 +192,6 @@ impl<'a> Section<'a> {
         item: &Spanned<DeValue<'a>>,
         convert: impl FnOnce(T, Base<'_>) -> Result<U, String>,
     ) -> Result<Setting<U>, SettingsError> {
-        let base = Base {
-            folder: self.path.parent(),
-            home: self.home,
-        };
         let invalid = |at: usize, reason: String| {
             SettingsError::value(
                 &origin(self.path, self.text, at),
@@ -207,7 +203,8 @@ impl<'a> Section<'a> {
             let at = error.span().map_or(item.span().start, |span| span.start);
             invalid(at, format!("is invalid: {}", error.message()))
         })?;
-        let value = convert(table, base).map_err(|reason| invalid(item.span().start, reason))?;
+        let value =
+            convert(table, self.base()).map_err(|reason| invalid(item.span().start, reason))?;
         Ok(Setting::new(value, self.origin(item)))
     }
 
@@ -349,13 +346,7 @@ impl<'a> Section<'a> {
         parse: Parser<T>,
     ) -> Result<Setting<T>, SettingsError> {
         let origin = self.origin(value);
-        match parse(
-            text,
-            Base {
-                folder: self.path.parent(),
-                home: self.home,
-            },
-        ) {
+        match parse(text, self.base()) {
             Ok(value) => Ok(Setting { value, origin }),
             Err(reason) => Err(SettingsError::value(&origin, self.full_key(key), reason)),
         }
@@ -368,6 +359,13 @@ impl<'a> Section<'a> {
 
     fn origin(&self, value: &Spanned<DeValue<'a>>) -> Origin {
         origin(self.path, self.text, value.span().start)
+    }
+
+    fn base(&self) -> Base<'a> {
+        Base {
+            folder: self.path.parent(),
+            home: self.home,
+        }
     }
 
     fn full_key(&self, key: &str) -> String {

@@ -10,9 +10,8 @@ use super::access::AccessKeys;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::key::FileUse;
-use super::layer::Layer;
 use super::origin::{Origin, Setting};
-use super::sensitive_place::SensitivePlace;
+use super::reader::Layer;
 use super::values::{KeySet, Values};
 use crate::trust::Unapproved;
 use crate::{extension, folders};
@@ -200,11 +199,9 @@ impl Settings {
 
     /// Sets the root of the session, with links resolved.
     #[must_use]
-    pub fn with_root(self, root: PathBuf) -> Self {
-        Self {
-            root: Some(root),
-            ..self
-        }
+    pub fn with_root(mut self, root: PathBuf) -> Self {
+        self.root = Some(root);
+        self
     }
 
     /// Returns the root of the session. Returns `None` if there is none that can be used.
@@ -379,4 +376,15 @@ fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
         target.to_clause().pattern()
     )
     .parse()
+}
+
+/// A file or folder that other programs of the person run or obey. Each write below the root needs approval, whatever is granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SensitivePlace {
+    /// The absolute path, or a name in any folder.
+    pub path: PathBuf,
+    /// True if all files in the folder are meant.
+    pub is_folder: bool,
+    /// The description in approval requests and refusals.
+    pub note: &'static str,
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::access::AccessKeys;
 use super::error::SettingsError;
-use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::project::{CONTRADICTS, GRANTS, NARROWS};
+use super::reader::Layer;
 use super::values::Values;
 
 /// Returns an error for the first setting that an untrusted project file may not have. `user` has the layers below it, and

@@ -73,11 +73,8 @@ impl Clone for Values {
 impl Values {
     /// Returns the values of a set of keys. Those of a family that is not linked are unset.
     pub fn of<K: KeySet>(&self) -> &K {
-        let of_type = self.sets.iter().find_map(|set| {
-            let set: &dyn Any = &**set;
-            set.downcast_ref()
-        });
-        match of_type {
+        let mut sets = self.sets.iter().map(|set| &**set as &dyn Any);
+        match sets.find_map(|set| set.downcast_ref()) {
             Some(keys) => keys,
             None => K::unset(),
         }
@@ -85,10 +82,8 @@ impl Values {
 
     /// Returns the values of a set of keys for changes. Those of a family that is not linked take no part in layers.
     pub fn of_mut<K: KeySet + Default>(&mut self) -> &mut K {
-        let at = self.sets.iter().position(|set| {
-            let set: &dyn Any = &**set;
-            set.is::<K>()
-        });
+        let mut sets = self.sets.iter().map(|set| &**set as &dyn Any);
+        let at = sets.position(|set| set.is::<K>());
         let at = at.unwrap_or_else(|| {
             self.sets.push(Box::new(K::default()));
             self.sets.len() - 1
@@ -205,12 +200,8 @@ impl Values {
 
     fn document(&self, name: &str) -> Option<Value> {
         let (key, slot) = self.entry(name)?;
-        Some(
-            key.documents(slot)
-                .into_iter()
-                .map(|(value, _)| value)
-                .collect(),
-        )
+        let documents = key.documents(slot).into_iter();
+        Some(documents.map(|(value, _)| value).collect())
     }
 
     fn entry(&self, name: &str) -> Option<(&'static dyn AnyKey, &dyn AnySlot)> {

@@ -2,10 +2,12 @@
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tools::Digest;
 use tools_text::TextEncoding;
+
+use crate::placed::change_time;
 
 /// The content of a project's file at one moment. The text that is used must be the one in here: the file may change meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,32 +67,25 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// Returns the time of the last change of the file, or of the link that leads to it.
 fn changed(path: &Path) -> Option<SystemTime> {
-    let of_link = path
-        .symlink_metadata()
-        .ok()
-        .and_then(|metadata| changed_at(&metadata));
-    let of_file = path
-        .metadata()
-        .ok()
-        .and_then(|metadata| changed_at(&metadata));
-    Some(of_link?.max(of_file?))
+    let of_link = changed_at(&path.symlink_metadata().ok()?)?;
+    let of_file = changed_at(&path.metadata().ok()?)?;
+    Some(of_link.max(of_file))
 }
 
 /// Returns the later one of two times: that of the content, which programs can set, and that of the file's record, which they cannot.
-#[cfg(unix)]
 fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
-    use std::os::unix::fs::MetadataExt as _;
-    use std::time::Duration;
-
-    let (seconds, nanoseconds) = (
-        u64::try_from(metadata.ctime()).ok()?,
-        u32::try_from(metadata.ctime_nsec()).ok()?,
-    );
-    let of_record = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))?;
+    let since = Duration::from_nanos(change_time(metadata));
+    let of_record = SystemTime::UNIX_EPOCH.checked_add(since)?;
     Some(metadata.modified().ok()?.max(of_record))
 }
 
-#[cfg(not(unix))]
-fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
-    metadata.modified().ok()
+/// A content that no person has approved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unapproved {
+    /// The content.
+    pub content: Content,
+    /// The text of the file that was approved last.
+    pub before: Option<String>,
+    /// True if the file changed after a session had begun in a folder around it, which may have written it.
+    pub is_recent: bool,
 }

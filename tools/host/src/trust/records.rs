@@ -68,31 +68,27 @@ impl Records {
 
     /// Returns the content with what is known about it, unless a person has approved it. Without `records`, nothing is approved.
     pub fn judge(records: Option<&Self>, content: Content) -> Option<Unapproved> {
-        let Some(records) = records else {
-            return Some(Unapproved {
-                content,
-                before: None,
-                is_recent: false,
-            });
-        };
-        if records
-            .read(&records.path_of(&content))
-            .is_some_and(|approved| approved.is_of(&content))
-        {
-            return None;
-        }
-        let began = records.first_session(&content.path);
-        let is_recent = began.is_some_and(|began| {
-            content
-                .changed
-                .is_none_or(|changed| changed + CLOCK_LAG >= began)
-        });
-        let before = records.latest(&content);
-        Some(Unapproved {
+        let mut unapproved = Unapproved {
             content,
-            before,
-            is_recent,
-        })
+            before: None,
+            is_recent: false,
+        };
+        if let Some(records) = records {
+            let content = &unapproved.content;
+            let approved = records.read(&records.path_of(content));
+            if approved.is_some_and(|approved| approved.is_of(content)) {
+                return None;
+            }
+            let is_since = |began| {
+                content
+                    .changed
+                    .is_none_or(|changed| changed + CLOCK_LAG >= began)
+            };
+            let is_recent = records.first_session(&content.path).is_some_and(is_since);
+            unapproved.before = records.latest(content);
+            unapproved.is_recent = is_recent;
+        }
+        Some(unapproved)
     }
 
     /// Records that a person has seen and approved the content.

@@ -285,7 +285,10 @@ async fn run(
     let path = folder.path().join("calls.journal");
     let journal = SqliteJournal::open(
         &path,
-        JournalOptions::new().with_durability(Durability::Process),
+        JournalOptions {
+            durability: Durability::Process,
+            ..JournalOptions::default()
+        },
     )
     .unwrap();
     let clauses = [

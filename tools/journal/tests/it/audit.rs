@@ -11,7 +11,10 @@ use tools_journal::{Audit, AuditError, Head, InvalidHead, JournalOptions};
 /// Creates a journal of `calls` calls and a refusal. Each column has a value in some row.
 async fn filled(calls: u32) -> Crib {
     let (crib, workshop) = (Crib::new(), Workshop::new());
-    let journal = crib.journal_with(JournalOptions::new().with_arguments(true));
+    let journal = crib.journal_with(JournalOptions {
+        arguments: true,
+        ..JournalOptions::default()
+    });
     let cx = context(&journal)
         .with_principal("me")
         .with_correlation_id("r");

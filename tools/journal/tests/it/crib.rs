@@ -35,7 +35,10 @@ impl Crib {
 
     /// Opens the journal with [`Durability::Process`], so that tests do not wait for the disk.
     pub fn journal(&self) -> SqliteJournal {
-        self.journal_with(JournalOptions::new().with_durability(Durability::Process))
+        self.journal_with(JournalOptions {
+            durability: Durability::Process,
+            ..JournalOptions::default()
+        })
     }
 
     pub fn journal_with(&self, options: JournalOptions) -> SqliteJournal {

@@ -33,7 +33,7 @@ async fn a_fork_replays_the_calls_of_its_original() {
     let bytes = std::fs::read(crib.path()).unwrap();
 
     crib.audit()
-        .fork("s", &copy.path(), "fork", &JournalOptions::new())
+        .fork("s", &copy.path(), "fork", &JournalOptions::default())
         .unwrap();
     assert_eq!(copy.head().count, 2);
     let kinds: Vec<_> = copy
@@ -84,7 +84,7 @@ async fn a_fork_needs_a_journal_of_this_version_and_an_unused_name() {
     answered(&crib, &workshop, "s").await;
     let fork = |name: &str| {
         crib.audit()
-            .fork("s", &copy.path(), name, &JournalOptions::new())
+            .fork("s", &copy.path(), name, &JournalOptions::default())
     };
     fork("a").unwrap();
     assert!(matches!(fork("a"), Err(ForkError::Copy { .. })));

@@ -105,7 +105,10 @@ fn journal(folder: &Path, session: &str) -> SqliteJournal {
     };
     SqliteJournal::open(
         folder.join("calls.journal"),
-        JournalOptions::new().with_durability(durability),
+        JournalOptions {
+            durability,
+            ..JournalOptions::default()
+        },
     )
     .unwrap()
 }

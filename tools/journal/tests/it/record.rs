@@ -10,7 +10,7 @@ use tools::call::CallPlace;
 use tools::journal::{CallKey, IntentId, Journal};
 use tools::protocol::canonical_json;
 use tools::{Admission, Catalog, Digest, ErrorCode, Grant, ToolContext, ToolResult};
-use tools_journal::{JournalOptions, OpenError, SqliteJournal};
+use tools_journal::{JournalOptions, OpenError, SqliteJournal, StoreError};
 
 #[tokio::test]
 async fn a_row_says_what_was_called_by_whom_and_how_it_ended() {
@@ -96,7 +96,10 @@ async fn a_row_says_what_was_called_by_whom_and_how_it_ended() {
 async fn arguments_are_in_the_file_only_where_that_was_asked_for() {
     for is_kept in [false, true] {
         let (crib, workshop) = (Crib::new(), Workshop::new());
-        let journal = crib.journal_with(JournalOptions::new().with_arguments(is_kept));
+        let journal = crib.journal_with(JournalOptions {
+            arguments: is_kept,
+            ..JournalOptions::default()
+        });
         let cx = context(&journal).with_grant(Grant::default());
         workshop
             .catalog
@@ -141,7 +144,10 @@ async fn arguments_are_in_the_file_only_where_that_was_asked_for() {
 #[tokio::test]
 async fn a_result_that_is_too_large_is_kept_as_a_note_and_a_digest() {
     let (crib, workshop) = (Crib::new(), Workshop::new());
-    let journal = crib.journal_with(JournalOptions::new().with_max_result_bytes(100));
+    let journal = crib.journal_with(JournalOptions {
+        max_result_bytes: 100,
+        ..JournalOptions::default()
+    });
     let cx = context(&journal).with_place(CallPlace::new(1, 0));
     let large = json!({"text": "x".repeat(200)});
     let result = workshop
@@ -169,7 +175,7 @@ async fn calls_that_come_together_share_commits_and_each_has_its_rows() {
         Crib::new(),
         Workshop::from_catalog(Catalog::new().with_admission(Arc::new(all_at_once))),
     );
-    let cx = context(&crib.journal_with(JournalOptions::new()));
+    let cx = context(&crib.journal_with(JournalOptions::default()));
     let catalog = Arc::new(workshop.catalog);
     // More calls than the journal's queue holds, all started at once.
     let calls: Vec<_> = (0..3000)
@@ -203,7 +209,11 @@ async fn one_record_that_cannot_be_written_leaves_the_others_alone() {
     let journal = crib.journal();
     let cx = context(&journal);
     let result = ToolResult::text("never begun");
-    let outcome = || tools::journal::OutcomeRecord::new(&result, None, Duration::ZERO);
+    let outcome = || tools::journal::OutcomeRecord {
+        result: &result,
+        error: None,
+        duration: Duration::ZERO,
+    };
     let wrong = async { journal.end(IntentId(77), outcome()).await.unwrap_err() };
     let calls = async {
         for _ in 0..20 {
@@ -282,7 +292,7 @@ fn a_new_file_can_be_opened_by_many_at_once() {
         let crib = Crib::new();
         let path = crib.path();
         std::thread::scope(|scope| {
-            let open = || SqliteJournal::open(&path, JournalOptions::new()).unwrap();
+            let open = || SqliteJournal::open(&path, JournalOptions::default()).unwrap();
             let opened: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
             opened
                 .into_iter()
@@ -323,8 +333,11 @@ fn a_file_that_is_something_else_is_refused_and_left_as_it_is() {
     // SQLite treats a file that is shorter than its header as empty.
     for text in ["dear diary, ".repeat(100), "x".to_owned()] {
         std::fs::write(crib.path(), &text).unwrap();
-        let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();
-        assert!(matches!(error, OpenError::NotAJournal { .. }), "{error}");
+        let error = SqliteJournal::open(crib.path(), JournalOptions::default()).unwrap_err();
+        assert!(
+            matches!(error, OpenError::Store(StoreError::OtherFile { .. })),
+            "{error}"
+        );
         assert_eq!(std::fs::read_to_string(crib.path()).unwrap(), text);
     }
 
@@ -333,12 +346,18 @@ fn a_file_that_is_something_else_is_refused_and_left_as_it_is() {
         .unwrap()
         .execute("CREATE TABLE mine (x)", [])
         .unwrap();
-    let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();
-    assert!(matches!(error, OpenError::NotAJournal { .. }), "{error}");
+    let error = SqliteJournal::open(crib.path(), JournalOptions::default()).unwrap_err();
+    assert!(
+        matches!(error, OpenError::Store(StoreError::OtherFile { .. })),
+        "{error}"
+    );
 
     let missing = crib.path().with_file_name("no/such/folder");
-    let error = SqliteJournal::open(missing, JournalOptions::new()).unwrap_err();
-    assert!(matches!(error, OpenError::Create { .. }), "{error}");
+    let error = SqliteJournal::open(missing, JournalOptions::default()).unwrap_err();
+    assert!(
+        matches!(error, OpenError::Store(StoreError::Create { .. })),
+        "{error}"
+    );
 }
 
 #[test]
@@ -346,21 +365,21 @@ fn a_newer_version_is_refused() {
     let crib = Crib::new();
     drop(crib.journal());
     crib.tamper("PRAGMA user_version = 6");
-    let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();
+    let error = SqliteJournal::open(crib.path(), JournalOptions::default()).unwrap_err();
     assert!(
         matches!(
             error,
-            OpenError::Newer {
+            OpenError::Store(StoreError::Newer {
                 found: 6,
                 known: 5,
                 ..
-            }
+            })
         ),
         "{error}"
     );
     assert!(matches!(
         tools_journal::Audit::open(crib.path()),
-        Err(OpenError::Newer { .. })
+        Err(OpenError::Store(StoreError::Newer { .. }))
     ));
 }
 

@@ -66,7 +66,10 @@ fn arguments(mode: &str, text: &str) -> [Value; 5] {
 /// Makes calls that end in every way, and returns the content of the journal's files.
 async fn kept(tool: &str, arguments: &Value) -> String {
     let crib = Crib::new();
-    let journal = crib.journal_with(JournalOptions::new().with_arguments(true));
+    let journal = crib.journal_with(JournalOptions {
+        arguments: true,
+        ..JournalOptions::default()
+    });
     let mut catalog = Catalog::new();
     vault(
         &mut catalog,

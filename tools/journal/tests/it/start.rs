@@ -52,7 +52,7 @@ async fn a_start_names_the_job_of_its_session_also_in_a_fork_and_a_file_of_the_f
     crib.journal().start("s", of_job).await.unwrap();
     answered(&crib, &workshop, "s").await;
     crib.audit()
-        .fork("s", &copy.path(), "fork", &JournalOptions::new())
+        .fork("s", &copy.path(), "fork", &JournalOptions::default())
         .unwrap();
     assert_eq!(
         copy.audit().find_start("fork").unwrap().unwrap().job,
@@ -78,7 +78,7 @@ async fn a_file_of_the_third_version_has_starts_without_models() {
     first.provider = None;
     assert_eq!(crib.audit().find_start("s").unwrap(), Some(first.clone()));
     crib.audit()
-        .fork("s", &copy.path(), "fork", &JournalOptions::new())
+        .fork("s", &copy.path(), "fork", &JournalOptions::default())
         .unwrap();
     assert_eq!(
         copy.audit().find_start("fork").unwrap().unwrap().grant,
@@ -118,7 +118,7 @@ async fn an_unused_journal_is_read_without_files_beside_it() {
     assert_eq!(files(), 1);
 
     // The log that a killed process leaves has the newest records.
-    let journal = SqliteJournal::open(&odd, JournalOptions::new()).unwrap();
+    let journal = SqliteJournal::open(&odd, JournalOptions::default()).unwrap();
     journal
         .save("other", Checkpoint::new(Vec::new(), "{}"))
         .await

@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::url_count::MAX_URLS;
 use super::*;
 
 const HOST: &str = "https://api.example.org";
@@ -397,4 +396,22 @@ proptest! {
             prop_assert!(allowed().contains(&sent), "{url}");
         }
     }
+}
+
+#[test]
+fn a_period_has_a_number_of_urls_from_its_first_one_on() {
+    let mut count = UrlCount::default();
+    for now in 0..u64::from(MAX_URLS) {
+        assert!(count.add_at(1_000 + now));
+    }
+    for now in [1_100, 0, 1_000 + PERIOD - 1] {
+        assert!(!count.add_at(now), "{now}");
+    }
+    for now in 0..u64::from(MAX_URLS) {
+        assert!(count.add_at(1_000 + PERIOD + now));
+    }
+    assert!(
+        !count.add_at(1_000 + PERIOD + 100),
+        "the new period has its own number"
+    );
 }

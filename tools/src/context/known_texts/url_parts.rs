@@ -1,6 +1,23 @@
 //! [`UrlParts`]: the parts of a URL that are sent to its host.
 
+use percent_encoding::{
+    AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode,
+};
 use protocol::Normaliser;
+
+/// The characters that no URL has as they are, and `%`.
+const NOT_GRAPHIC: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
+
+/// The characters that a component has only as escapes.
+const RESERVED: &AsciiSet = &RESERVED_IN_FORM.add(b' ');
+
+/// The characters that a field of a form has only as escapes. A space is `+` there.
+const RESERVED_IN_FORM: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b' ');
 
 /// A URL as it is sent: without a fragment, with the normal form of its host, and with escapes for characters other than ASCII.
 ///
@@ -24,7 +41,7 @@ impl UrlParts {
         let rest = after.find('/').map_or("", |at| &after[at + 1..]);
         let root = format!("{scheme}://{host}/");
         Some(Self {
-            text: format!("{root}{}", escaped(rest, |byte| byte.is_ascii())),
+            text: format!("{root}{}", escaped(rest, &AsciiSet::EMPTY)),
             host,
             root: root.len(),
         })
@@ -52,45 +69,21 @@ impl UrlParts {
 /// Returns the text that a part of a URL stands for. There may be a second one: in a form, `+` is a space. Returns none if the part is
 /// written in another way than each of these three: as it is, as a component, or as a field of a form. Each has one spelling.
 pub(super) fn meanings(part: &str) -> impl Iterator<Item = String> {
-    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let plain = decode(part).filter(|text| {
-        escaped(text, |byte| byte.is_ascii_graphic() && byte != b'%') == part
-            || escaped(text, is_unreserved) == part
-    });
-    let of_form = decode(&part.replace('+', " ")).filter(|text| {
-        escaped(text, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+") == part
-    });
+    let plain = decode(part)
+        .filter(|text| escaped(text, NOT_GRAPHIC) == part || escaped(text, RESERVED) == part);
+    let of_form = decode(&part.replace('+', " "))
+        .filter(|text| escaped(text, RESERVED_IN_FORM).replace(' ', "+") == part);
     plain.into_iter().chain(of_form)
 }
 
-/// Returns the text with escapes for each byte that may not stand for itself. Only ASCII is kept.
-fn escaped(text: &str, is_kept: impl Fn(u8) -> bool) -> String {
-    text.bytes()
-        .map(|byte| {
-            if is_kept(byte) {
-                char::from(byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect()
+/// Returns the text with escapes for each character of the set, and for those that are not ASCII.
+fn escaped(text: &str, set: &'static AsciiSet) -> String {
+    utf8_percent_encode(text, set).to_string()
 }
 
-/// Returns the text without escapes. Returns `None` if one is no escape, or if the result is not UTF-8.
+/// Returns the text without escapes. Returns `None` if the result is not UTF-8.
 fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                let value = digit(rest.next())? * 16 + digit(rest.next())?;
-                u8::try_from(value).ok()?
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
+    Some(percent_decode_str(text).decode_utf8().ok()?.into_owned())
 }
 
 /// Returns the URLs in a text, without punctuation that follows them.
