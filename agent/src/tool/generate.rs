@@ -6,9 +6,7 @@ use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, to
 
 use crate::driver::{ActiveRun, DriverError, Meter};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
-use crate::{
-    Budget, Event, ModelChoice, Models, Provider, Request, StopReason, ToolSet, Turn,
-};
+use crate::{Budget, Event, ModelChoice, Models, Provider, Request, StopReason, ToolSet, Turn};
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
 ///

@@ -333,10 +333,11 @@ async fn an_answer_in_place_of_a_required_call_is_told_once_and_then_in_the_outc
             tool_choice: Some(ToolChoice::Required),
             ..GenerationOptions::new()
         };
-        let options = service.options("gpt-test", true);
-        let options = options
-            .with_base_url(format!("{}/v1", service.url))
-            .with_generation(generation);
+        let options = ProviderOptions {
+            base_url: Some(format!("{}/v1", service.url)),
+            generation,
+            ..service.options("gpt-test", true)
+        };
         let (summary, events) = observed_with(Remote::openai(&options).unwrap()).await;
         let summary = summary.unwrap();
         assert_eq!((service.requests(), summary.calls), (requests, calls));
