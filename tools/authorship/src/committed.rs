@@ -3,29 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::git::Git;
-use crate::history::{History, Item};
+use crate::history::{Blob, History, Item};
 
 /// The most bytes of the paths of all files.
 const MAX_PATHS: usize = 256 << 20;
 
 /// The most changes whose trees are asked for at once.
 const MAX_CHANGES: usize = 200;
-
-/// The kind of a committed file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    File,
-    Program,
-    Link,
-}
-
-/// The content of a committed file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Blob {
-    pub(crate) kind: Kind,
-    /// The object id, in hexadecimal digits.
-    pub(crate) id: Box<str>,
-}
 
 /// The files of the user in the commit that is checked out.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::committed::{Blob, Kind};
+use crate::history::{Blob, Kind};
 use crate::objects::{MAX_OBJECT, has_id};
 
 /// Returns true if each file has its committed content, apart from line endings of Windows where the commit has none. No filter runs.

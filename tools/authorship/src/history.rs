@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 
-use crate::committed::{Blob, Kind};
 use crate::git::Git;
 use crate::objects::Objects;
 
@@ -16,6 +15,22 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 /// The most bytes of trees that are kept to be read again. A tree is mostly that of the next commit, too.
 const MAX_KEPT: usize = 64 << 20;
+
+/// The kind of a committed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Program,
+    Link,
+}
+
+/// The content of a committed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Blob {
+    pub(crate) kind: Kind,
+    /// The object id, in hexadecimal digits.
+    pub(crate) id: Box<str>,
+}
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]

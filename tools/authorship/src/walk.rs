@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::committed::{Blob, Committed, Kind};
+use crate::committed::Committed;
+use crate::history::{Blob, Kind};
 use crate::repository::Repository;
 
 /// The most files of one judgement.
