@@ -203,16 +203,6 @@ mod tests {
         }
     }
 
-    inventory::submit! {
-        ProviderSubmission {
-            name: "no name",
-            description: "cannot be named",
-            source: source!(),
-            service: |_| None,
-            create: |_| Ok(Arc::new(Direct)),
-        }
-    }
-
     mod one {
         use super::tool;
 
@@ -278,20 +268,6 @@ mod tests {
                 "{finding:?}"
             );
         }
-    }
-
-    #[tokio::test]
-    async fn a_provider_that_cannot_be_named_is_a_finding() {
-        let findings = findings().await;
-        let finding = findings
-            .iter()
-            .find(|finding| finding.provider.as_deref() == Some("no name"))
-            .unwrap();
-        assert_eq!(finding.check, "definition");
-        assert!(
-            finding.message.contains("use letters, digits"),
-            "{finding:?}"
-        );
     }
 
     #[tokio::test]

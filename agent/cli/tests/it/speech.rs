@@ -124,7 +124,7 @@ fn a_missing_key_and_a_mistake_are_named() {
             "tts.url cannot be used",
         ),
         ("model = 'x'", "tts.model cannot be used"),
-        ("key_env = 'KEY'", "takes no key"),
+        ("backend = 'espeak-ng'\nkey_env = 'KEY'", "takes no key"),
         (
             "backend = 'openai'\nkey_env = 'KEY'\nkey_file = 'k'",
             "conflicts with tts.key_env",
