@@ -10,6 +10,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::content;
+use crate::history::Kind;
 use crate::repository::Repository;
 
 const USER: &str = "me@home.example";
@@ -197,5 +199,27 @@ fn an_object_that_was_rewritten_counts_for_nothing() {
         let (object, other) = (id(object), id(other));
         replace(folder, &object, &other);
         assert!(read(folder).is_none(), "{name}");
+    }
+}
+
+#[test]
+fn a_file_is_compared_with_the_id_of_its_content_and_not_with_an_object() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let cases = [
+        ("a\nb\n", "a\nb\n", true),
+        ("a\nb\n", "a\r\nb\r\n", true),
+        ("a\r\nb\r\n", "a\nb\n", false),
+        ("a\rb\n", "a\rb\r\n", false),
+        ("a\nb\n", "a\nc\n", false),
+        ("", "", true),
+    ];
+    for (committed, found, is_it) in cases {
+        let id = git(dir.path(), &["hash-object", "--stdin"], committed);
+        let id = String::from_utf8(id).unwrap().trim().into();
+        let kind = Kind::File;
+        fs::write(&path, found).unwrap();
+        let is_committed = content::is_committed(&[(path.clone(), &Blob { kind, id })]);
+        assert_eq!(is_committed, is_it, "{found:?}");
     }
 }

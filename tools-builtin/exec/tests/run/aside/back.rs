@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use tools_testkit::TempWorkspace;
 
 use super::room::{SmallDisk, unmount};
-use super::{Place, is_landlock_alone, trials_of};
+use super::{OF_GIT, Place, is_landlock_alone, trials_of};
 use crate::setup::ALL;
 
 fn mode(path: &Path) -> u32 {
@@ -29,6 +29,29 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 
 pub(super) fn trials() -> Vec<Trial> {
     let all = [
+        trials_of(
+            "what_git_obeys_comes_back_however_a_program_takes_it_away",
+            |layers| {
+                // Programs cannot change permissions there, which git needs.
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                let place = Place::new(layers, &[("file", "old")]);
+                place.repository(".");
+                place.workspace.write(".git/hooks/commit-msg", "check\n");
+                let grant = [&ALL[..], &[OF_GIT]].concat();
+                for (script, name) in [
+                    ("mv .git/hooks .git/h2", ".git/hooks/commit-msg"),
+                    ("rm .git/config", ".git/config"),
+                    ("rm .git/config; mkdir .git/config", ".git/config"),
+                    ("mv .git g", ".git/config"),
+                ] {
+                    let former = place.workspace.read(name);
+                    let (result, _) = place.sh(&grant, script, Some(false));
+                    assert_eq!(place.workspace.read(name), former, "{script}: {result}");
+                }
+            },
+        ),
         trials_of("only_the_user_can_read_what_lies_aside", |layers| {
             let place = Place::new(layers, &[("file", "")]);
             place.sh(&ALL, "echo evil > AGENTS.md", None);
