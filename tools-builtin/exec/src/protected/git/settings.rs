@@ -88,7 +88,9 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
                 .sub
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
-            let is_awaited = it.sub == "origin" || old.iter().any(|old| old.value == it.sub);
+            // Settings of the user, such as a `pushDefault`, can wait for the name, too.
+            let is_awaited =
+                it.sub == "origin" || old.iter().chain(&own).any(|known| known.value == it.sub);
             is_plain
                 && !is_awaited
                 && old
@@ -283,6 +285,10 @@ mod tests {
         assert!(!redirects(&former, CLONE, "", ""), "a branch is gone");
         let former = former.replace("\"a\"]\n\tremote = origin", "\"a\"]\n\tremote = fork");
         assert!(redirects(&former, CLONE, "", ""), "its pushes go elsewhere");
+        let fork = format!("{CLONE}[remote \"fork\"]\n\turl = ../fork\n");
+        assert!(!redirects(CLONE, &fork, "", ""), "a further remote");
+        let own = "[remote]\n\tpushDefault = fork\n";
+        assert!(redirects(CLONE, &fork, own, ""), "the user waits for it");
     }
 
     #[test]
