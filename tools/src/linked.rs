@@ -59,6 +59,18 @@ pub struct NameConflict {
     pub sources: Vec<Source>,
 }
 
+/// A link-time record that cannot be used because its name has forbidden characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnusableName {
+    /// The noun for people.
+    pub noun: &'static str,
+    /// The submitted name.
+    pub name: &'static str,
+    /// The place that declares it.
+    pub source: Source,
+}
+
 /// The error of a name that no record, or more than one, has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -85,7 +97,7 @@ pub enum LookupError {
 /// - Returns [`LookupError::Conflict`], with all places, if several crates claim it.
 pub fn get<T: NamedSubmission>(name: &str) -> Result<&'static T, LookupError> {
     let mut by_name = by_name::<T>();
-    match by_name.remove_entry(name) {
+    match by_name.remove_entry(name).filter(|_| is_name(name)) {
         Some((_, claims)) if claims.len() == 1 => Ok(claims[0]),
         Some((name, claims)) => Err(LookupError::Conflict(conflict(name, &claims))),
         None => {
@@ -99,21 +111,37 @@ pub fn get<T: NamedSubmission>(name: &str) -> Result<&'static T, LookupError> {
     }
 }
 
-/// Returns the linked records with a name of their own, sorted by name.
+/// Returns the usable linked records, sorted by name.
 pub fn list<T: NamedSubmission>() -> Vec<&'static T> {
-    let claims = by_name().into_values();
-    claims
-        .filter(|claims| claims.len() == 1)
-        .flatten()
-        .collect()
+    let only = |(name, claims): (&str, Vec<_>)| match claims[..] {
+        [only] if is_name(name) => Some(only),
+        _ => None,
+    };
+    by_name().into_iter().filter_map(only).collect()
 }
 
 /// Returns the names claimed by several linked crates, sorted.
 pub fn conflicts<T: NamedSubmission>() -> Vec<NameConflict> {
-    let claimed = by_name::<T>().into_iter();
+    let claimed = by_name::<T>()
+        .into_iter()
+        .filter(|(name, claims)| is_name(name) && claims.len() > 1);
     claimed
-        .filter(|(_, claims)| claims.len() > 1)
         .map(|(name, claims)| conflict(name, &claims))
+        .collect()
+}
+
+/// Returns the linked records with unusable names, sorted by name.
+pub fn problems<T: NamedSubmission>() -> Vec<UnusableName> {
+    let unusable = by_name::<T>()
+        .into_iter()
+        .filter(|(name, _)| !is_name(name))
+        .flat_map(|(_, claims)| claims);
+    unusable
+        .map(|claim| UnusableName {
+            noun: T::NOUN,
+            name: claim.name(),
+            source: claim.source().clone(),
+        })
         .collect()
 }
 
@@ -140,6 +168,13 @@ fn conflict<T: NamedSubmission>(name: &'static str, claims: &[&T]) -> NameConfli
     }
 }
 
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
 fn listed(known: &[&str]) -> String {
     if known.is_empty() {
         "(there are none)".to_owned()
@@ -156,6 +191,16 @@ impl fmt::Display for NameConflict {
             self.noun,
             self.name,
             Source::listed(&self.sources)
+        )
+    }
+}
+
+impl fmt::Display for UnusableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { noun, name, source } = self;
+        write!(
+            f,
+            "{name:?} is not a valid {noun} name (declared by {source}); use letters, digits, `-`, `_` and `.`"
         )
     }
 }

@@ -26,7 +26,7 @@ use tools::protocol::Message;
 use crate::ToolSet;
 
 pub use self::error::{FailureKind, LostReplySink, ProviderError};
-pub use self::submission::{ModelService, ProviderSubmission, conflicts, get, list};
+pub use self::submission::{ModelService, ProviderSubmission, conflicts, get, list, problems};
 pub use direct::Direct;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
 pub use info::{ContextSize, ProviderInfo};

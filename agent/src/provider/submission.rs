@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tools::Source;
-use tools::linked::{self, NameConflict, NamedSubmission};
+use tools::linked::{self, NameConflict, NamedSubmission, UnusableName};
 
 use super::{Provider, ProviderError, ProviderOptions};
 
@@ -76,4 +76,9 @@ pub fn list() -> Vec<&'static ProviderSubmission> {
 /// Returns the names claimed by several linked crates, sorted.
 pub fn conflicts() -> Vec<NameConflict> {
     linked::conflicts::<ProviderSubmission>()
+}
+
+/// Returns the linked providers with unusable names, sorted by name.
+pub fn problems() -> Vec<UnusableName> {
+    linked::problems::<ProviderSubmission>()
 }

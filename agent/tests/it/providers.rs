@@ -13,7 +13,7 @@ fn the_embedded_providers_are_linked() {
         provider::get("direct").unwrap().source.crate_name,
         "toolcrib-agent"
     );
-    assert!(provider::conflicts().is_empty());
+    assert!(provider::conflicts().is_empty() && provider::problems().is_empty());
 }
 
 #[test]

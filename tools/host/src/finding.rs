@@ -57,16 +57,16 @@ impl Finding {
         self
     }
 
-    /// Creates the problems of link-time records: names that several claim.
+    /// Creates the problems of link-time records: names that several claim, and unusable ones.
     pub fn of_linked<T: NamedSubmission>() -> Vec<Self> {
-        let conflicts = linked::conflicts::<T>().into_iter();
-        conflicts
-            .map(|conflict| {
-                Self::new(
-                    "conflict",
-                    format!("{conflict}; unlink or rename one of them"),
-                )
-            })
-            .collect()
+        let conflicts = linked::conflicts::<T>().into_iter().map(|conflict| {
+            Self::new(
+                "conflict",
+                format!("{conflict}; unlink or rename one of them"),
+            )
+        });
+        let problems = linked::problems::<T>().into_iter();
+        let problems = problems.map(|problem| Self::new("definition", problem.to_string()));
+        conflicts.chain(problems).collect()
     }
 }

@@ -111,6 +111,11 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
     let of_providers = provider::conflicts();
     let of_providers = of_providers.iter();
     findings.extend(of_providers.map(|it| conflict(it.to_string()).for_provider(it.name)));
+    findings.extend(
+        provider::problems().iter().map(|problem| {
+            Finding::new("definition", problem.to_string()).for_provider(problem.name)
+        }),
+    );
     if let Err(error) = session::check_model(settings, None) {
         let check = if matches!(error, Error::Config(_)) {
             "settings"
@@ -203,6 +208,16 @@ mod tests {
         }
     }
 
+    inventory::submit! {
+        ProviderSubmission {
+            name: "no name",
+            description: "cannot be named",
+            source: source!(),
+            service: |_| None,
+            create: |_| Ok(Arc::new(Direct)),
+        }
+    }
+
     mod one {
         use super::tool;
 
@@ -268,6 +283,20 @@ mod tests {
                 "{finding:?}"
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_provider_that_cannot_be_named_is_a_finding() {
+        let findings = findings().await;
+        let finding = findings
+            .iter()
+            .find(|finding| finding.provider.as_deref() == Some("no name"))
+            .unwrap();
+        assert_eq!(finding.check, "definition");
+        assert!(
+            finding.message.contains("use letters, digits"),
+            "{finding:?}"
+        );
     }
 
     #[tokio::test]

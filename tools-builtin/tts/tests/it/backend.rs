@@ -11,6 +11,7 @@ fn the_backends_are_linked_once() {
         .collect();
     assert_eq!(names, ["espeak-ng", "openai"]);
     assert!(linked::conflicts::<SpeechBackend>().is_empty());
+    assert!(linked::problems::<SpeechBackend>().is_empty());
     let error = tools_tts::get("espeak").unwrap_err().to_string();
     assert!(error.contains("espeak-ng"), "{error}");
 }

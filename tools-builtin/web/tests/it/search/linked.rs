@@ -39,6 +39,7 @@ const LIBRARY: SearchBackend = SearchBackend {
 search::inventory::submit! { LIBRARY }
 search::inventory::submit! { SearchBackend { name: "twin", ..LIBRARY } }
 search::inventory::submit! { SearchBackend { name: "twin", ..LIBRARY } }
+search::inventory::submit! { SearchBackend { name: "not a name", ..LIBRARY } }
 
 #[test]
 fn the_backends_of_this_crate_are_linked_and_unproven() {
@@ -81,7 +82,7 @@ async fn another_crate_adds_a_backend() {
 }
 
 #[test]
-fn a_name_that_is_unknown_or_taken_twice_is_an_error() {
+fn a_name_that_is_unknown_taken_twice_or_invalid_is_an_error() {
     let unknown = search::get("altavista").unwrap_err();
     assert!(
         matches!(&unknown, LookupError::Unknown { known, .. } if known.contains(&"brave")),
@@ -98,5 +99,12 @@ fn a_name_that_is_unknown_or_taken_twice_is_an_error() {
             .map(|conflict| conflict.name)
             .collect::<Vec<_>>(),
         ["twin"]
+    );
+    assert_eq!(
+        linked::problems::<SearchBackend>()
+            .iter()
+            .map(|problem| problem.name)
+            .collect::<Vec<_>>(),
+        ["not a name"]
     );
 }
