@@ -74,28 +74,19 @@ impl WireToolSet {
         let render = options.render();
         let mut limits = format.strict_limits();
         let most = format.most_tools().filter(|_| options.is_limited);
-        // The tools that find and call the others are sent in any case.
-        let mut left = most.map(|most| most.saturating_sub(of_search.len()));
+        let mut left = most.map_or(usize::MAX, |most| most.saturating_sub(of_search.len()));
         let mut tools = Vec::new();
-        for entry in entries {
+        collect(entries, &mut tools, &mut skipped, |entry| {
+            // The tools that find and call the others are sent in any case.
             let is_of_search = of_search.iter().any(|it| it.name() == entry.name());
-            let limit = most.filter(|_| left == Some(0) && !is_of_search);
-            let wire = match limit {
-                // Of ten thousand tools, those that are sent are rendered.
-                Some(most) => Err(SkipReason::RequestLimit { format, most }),
-                None => wire(entry, format, options.strictness, render, &mut limits),
-            };
-            match wire {
-                Ok(wire) => {
-                    left = left.map(|left| left - usize::from(!is_of_search));
-                    tools.push((entry.clone(), wire));
-                }
-                Err(reason) => skipped.push(SkippedTool {
-                    name: entry.name().clone(),
-                    reason,
-                }),
+            // Of ten thousand tools, those that are sent are rendered.
+            if let Some(most) = most.filter(|_| left == 0 && !is_of_search) {
+                return Err(SkipReason::RequestLimit { format, most });
             }
-        }
+            let wire = wire(entry, format, options.strictness, render, &mut limits)?;
+            left -= usize::from(!is_of_search);
+            Ok(wire)
+        });
         let mut hidden = hidden.to_vec();
         let names = loop {
             let all = || tools.iter().map(|(entry, _)| entry).chain(&hidden);
@@ -293,6 +284,24 @@ fn simplify_name(name: &str) -> String {
         .collect()
 }
 
+/// Adds each entry to the tools, or to the skipped tools with the reason.
+fn collect(
+    entries: &[Arc<Entry>],
+    tools: &mut Vec<(Arc<Entry>, Arc<WireTool>)>,
+    skipped: &mut Vec<SkippedTool>,
+    mut wire: impl FnMut(&Entry) -> Result<Arc<WireTool>, SkipReason>,
+) {
+    for entry in entries {
+        match wire(entry) {
+            Ok(wire) => tools.push((entry.clone(), wire)),
+            Err(reason) => skipped.push(SkippedTool {
+                name: entry.name().clone(),
+                reason,
+            }),
+        }
+    }
+}
+
 /// Returns a tool on the wire. A strict tool uses up `limits`, and is relaxed if they do not suffice.
 fn wire(
     entry: &Entry,
@@ -326,4 +335,52 @@ fn wire(
 fn join_definitions(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
     let definitions = tools.iter().map(|(_, wire)| &wire.definition);
     format!("[{}]", join(definitions, ","))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tools::protocol::wire::schema::Unsendable;
+    use tools::{Catalog, Effects, Tool, ToolContext};
+
+    use super::*;
+
+    #[test]
+    fn a_tool_that_a_service_refuses_is_skipped_with_the_reason() {
+        let mut catalog = Catalog::new();
+        for name in ["a", "m", "z"] {
+            let tool = Tool::new(name, "Answers.", json!({"type": "object"}))
+                .unwrap()
+                .with_effects(Effects::Pure);
+            catalog
+                .register(tool, async |_: ToolContext, _: Value| "pong")
+                .unwrap();
+        }
+        let (format, mut tools, mut skipped) = (Format::Anthropic, Vec::new(), Vec::new());
+        collect(
+            &catalog.list(),
+            &mut tools,
+            &mut skipped,
+            |entry| match entry.name().as_str() {
+                "m" => Err(SkipReason::Unsendable {
+                    format,
+                    reason: Unsendable::NotAnObject,
+                }),
+                _ => wire(entry, format, Strictness::Relaxed, Entry::wire, &mut None),
+            },
+        );
+        let sent: Vec<Value> = serde_json::from_str(&join_definitions(&tools)).unwrap();
+        assert_eq!(
+            sent.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(),
+            ["a", "z"]
+        );
+        let [skipped] = &skipped[..] else {
+            panic!("{skipped:?}")
+        };
+        assert_eq!(skipped.name.as_str(), "m");
+        assert!(
+            skipped.to_string().contains("anthropic") && skipped.to_string().contains("object"),
+            "{skipped}"
+        );
+    }
 }
