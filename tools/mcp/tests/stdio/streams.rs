@@ -118,6 +118,18 @@ pub(crate) fn trials() -> Vec<Trial> {
                 );
             },
         ),
+        trial(
+            "a_variable_of_the_user_replaces_that_of_this_process",
+            async || {
+                assert!(std::env::var_os("PATH").is_some() && std::env::var_os("HOME").is_some());
+                let command = script_command("echo \"{$HOME}\"; exit 3").with_env("HOME", "/srv");
+                let server = StdioServer::new("script", command);
+                let (read, _write, process) = server.connect().await.unwrap();
+                assert!(lines(read).await.is_empty());
+                let ended = process.ended().await.to_string();
+                assert!(ended.ends_with("it wrote: {/srv}"), "{ended}");
+            },
+        ),
         trial("the_working_directory_is_that_of_the_user", async || {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(
