@@ -189,9 +189,7 @@ impl Look {
                     .or_else(|| git::depth(&path));
                 let is_git = is_sensitive && git.is_some() || is_listed && is_head(&path);
                 let counts = is_new_only || is_git || is_way || is_protected || is_below;
-                let changed = (metadata.ctime(), metadata.ctime_nsec());
-                let stamp =
-                    (!metadata.is_dir() && !is_new_only).then_some((metadata.len(), changed));
+                let stamp = (!metadata.is_dir() && !is_new_only).then(|| found::stamp(&metadata));
                 // Another name of the file leads around the walls.
                 let is_safe = self.is_kept && is_protected && (metadata.is_dir() || names == 1);
                 let matters = self.judge.matters(&path);

@@ -1,5 +1,6 @@
 //! [`Found`]: a sensitive file or directory of a look.
 
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -38,6 +39,12 @@ pub(crate) struct Found {
 /// The time of the last change, in seconds and nanoseconds. A program can set the time of the last write, but not this one.
 pub(super) type Changed = (i64, i64);
 
+/// Returns the length and the time of the last change of a file.
+pub(super) fn stamp(metadata: &Metadata) -> (u64, Changed) {
+    let changed = (metadata.ctime(), metadata.ctime_nsec());
+    (metadata.len(), changed)
+}
+
 impl Found {
     /// Returns true for a folder that the walls keep.
     pub(crate) fn is_kept_folder(&self) -> bool {
@@ -50,10 +57,7 @@ impl Found {
 
     /// Returns true if a program may have changed the file at this path since.
     pub(crate) fn may_differ(&self, path: &Path) -> bool {
-        let now = path.symlink_metadata().map(|now| {
-            let changed = (now.ctime(), now.ctime_nsec());
-            Some((now.len(), changed))
-        });
+        let now = path.symlink_metadata().map(|now| Some(stamp(&now)));
         !self.is_safe && now.ok() != Some(self.stamp)
     }
 
