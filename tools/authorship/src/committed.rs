@@ -1,9 +1,10 @@
 //! [`Committed`]: the files of the user in a commit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use crate::git::Git;
-use crate::history::{Blob, History, Item};
+use crate::history::{Blob, History, Item, Tree};
 
 /// The most bytes of the paths of all files.
 const MAX_PATHS: usize = 256 << 20;
@@ -24,6 +25,21 @@ struct Change {
     tree: Box<str>,
     before: Vec<Box<str>>,
     is_by_user: bool,
+}
+
+impl Change {
+    /// Returns the entries that no parent has as they are, with their paths and the ones that the parents have in their places.
+    fn list_new<'t>(
+        &self,
+        trees: &'t HashMap<&str, Rc<Tree>>,
+    ) -> Option<Vec<(Vec<u8>, &'t Item, Vec<&'t Item>)>> {
+        let parents = self.before.iter().filter_map(|id| trees.get(&**id));
+        let entries = trees.get(&*self.tree)?.iter().filter_map(|(name, item)| {
+            let before: Vec<_> = parents.clone().filter_map(|tree| tree.get(name)).collect();
+            (!before.contains(&item)).then(|| (join(&self.folder, name), item, before))
+        });
+        Some(entries.collect())
+    }
 }
 
 impl Committed {
@@ -63,25 +79,22 @@ impl Committed {
                 .flat_map(|it| it.before.iter().chain([&it.tree]));
             let trees = history.trees(trees.map(|id| &**id))?;
             for change in &changes {
-                let before = change.before.iter().filter_map(|id| trees.get(&**id));
-                for (name, item) in &**trees.get(&*change.tree)? {
-                    let mut before = before.clone().filter_map(|tree| tree.get(name));
-                    let path = join(&change.folder, name);
+                for (path, item, before) in change.list_new(&trees)? {
                     match item {
                         Item::Tree(tree) => waiting.push(Change {
                             folder: path,
                             tree: tree.clone(),
-                            before: before.filter_map(Item::tree).map(Box::from).collect(),
+                            before: before
+                                .into_iter()
+                                .filter_map(Item::tree)
+                                .map(Box::from)
+                                .collect(),
                             is_by_user: change.is_by_user,
                         }),
-                        Item::Blob(blob) => {
-                            let is_present = |file: &Blob| file.id == blob.id;
-                            if committed.files.get(&path).is_some_and(is_present)
-                                && !before.any(|before| before == item)
-                            {
-                                *brought.entry(path).or_insert(true) &= change.is_by_user;
-                            }
+                        Item::Blob(blob) if committed.has_content(&path, blob) => {
+                            *brought.entry(path).or_insert(true) &= change.is_by_user;
                         }
+                        Item::Blob(_) => {}
                     }
                 }
             }
@@ -90,6 +103,11 @@ impl Committed {
             .files
             .retain(|path, _| brought.get(path) == Some(&true));
         Some(committed)
+    }
+
+    /// Returns true if a file has this content, whatever its mode.
+    fn has_content(&self, path: &[u8], blob: &Blob) -> bool {
+        self.files.get(path).is_some_and(|file| file.id == blob.id)
     }
 
     /// Returns a file of the user.
