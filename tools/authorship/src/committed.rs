@@ -27,16 +27,23 @@ struct Change {
     is_by_user: bool,
 }
 
+/// An entry that no parent has as it is, and those that the parents have in its place.
+struct NewEntry<'t> {
+    path: Vec<u8>,
+    item: &'t Item,
+    before: Vec<&'t Item>,
+}
+
 impl Change {
-    /// Returns the entries that no parent has as they are, with their paths and the ones that the parents have in their places.
-    fn list_new<'t>(
-        &self,
-        trees: &'t HashMap<&str, Rc<Tree>>,
-    ) -> Option<Vec<(Vec<u8>, &'t Item, Vec<&'t Item>)>> {
+    fn list_new<'t>(&self, trees: &'t HashMap<&str, Rc<Tree>>) -> Option<Vec<NewEntry<'t>>> {
         let parents = self.before.iter().filter_map(|id| trees.get(&**id));
         let entries = trees.get(&*self.tree)?.iter().filter_map(|(name, item)| {
             let before: Vec<_> = parents.clone().filter_map(|tree| tree.get(name)).collect();
-            (!before.contains(&item)).then(|| (join(&self.folder, name), item, before))
+            (!before.contains(&item)).then(|| NewEntry {
+                path: join(&self.folder, name),
+                item,
+                before,
+            })
         });
         Some(entries.collect())
     }
@@ -79,7 +86,7 @@ impl Committed {
                 .flat_map(|it| it.before.iter().chain([&it.tree]));
             let trees = history.trees(trees.map(|id| &**id))?;
             for change in &changes {
-                for (path, item, before) in change.list_new(&trees)? {
+                for NewEntry { path, item, before } in change.list_new(&trees)? {
                     match item {
                         Item::Tree(tree) => waiting.push(Change {
                             folder: path,
