@@ -23,11 +23,10 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
         return Ok(());
     }
     let speech = configured(settings)?;
-    if let Some(missing) = (speech.backend().missing)(services) {
-        services.insert_absent::<Speech>(missing);
-        return Ok(());
-    }
-    let key = match key(settings, &speech)? {
+    // A mistake in the settings is one also where the backend is not installed.
+    let key = key(settings, &speech)?;
+    let missing = (speech.backend().missing)(services);
+    let key = match missing.map_or(key, Err) {
         Ok(key) => key,
         Err(reason) => {
             services.insert_absent::<Speech>(reason);
