@@ -29,6 +29,9 @@ const COMMANDS: [&str; 4] = ["EDITOR", "PAGER", "SSH_ASKPASS", "VISUAL"];
 /// The most files that include each other.
 const MAX_FILES: usize = 100;
 
+/// The most repositories inside of each other of which the settings count.
+const MAX_REPOSITORIES: usize = 8;
+
 /// The letters between the words of a command. Quotes are not among them.
 const BETWEEN: &str = "!;|&<>";
 
@@ -48,18 +51,20 @@ const HOOKS: &str = "*-msg pre-* post-* p4-* fsmonitor-watchman proc-receive pus
 /// The letters by which a shell makes other text of a word.
 const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
 
-/// Returns settings with what git runs, reads or obeys as places and files that need a question: those that the settings of the repository,
-/// of the user and of the system name.
+/// Returns settings with what git runs, reads or obeys as places and files that need a question: those that the settings of the
+/// repositories at and above the root, of the user and of the system name.
 pub(crate) fn protect(settings: Settings) -> Settings {
     let Some(root) = settings.root().map(Path::to_owned) else {
         return settings;
     };
-    let of_repository = GitNames::of_repository(&root);
+    let of_repositories = Repository::around(&root)
+        .take(MAX_REPOSITORIES)
+        .filter_map(|repository| GitNames::of_repository(&repository, &root));
     let of_user = GitNames::of_user(&root);
     let content = of_user.paths.iter().map(|path| path.join("**"));
     let control: Vec<_> = content.chain(of_user.paths.iter().cloned()).collect();
-    let places = [of_repository.paths, of_repository.places, of_user.places].concat();
-    let places = places.into_iter().map(|path| SensitivePlace {
+    let places = of_repositories.flat_map(|named| [named.paths, named.places].concat());
+    let places = places.chain(of_user.places).map(|path| SensitivePlace {
         is_folder: path.is_absolute() && !path.is_file(),
         path,
         note: "named by a setting of git, which runs or obeys it",
@@ -81,13 +86,10 @@ struct GitNames {
 }
 
 impl GitNames {
-    /// Returns what the settings of the repository of a root name, and the files that they include under any condition.
-    fn of_repository(root: &Path) -> Self {
-        let repository = Repository::nearest(root);
-        let Some((git, top)) = repository.and_then(|found| Some((Git::find(&found)?, found.top)))
-        else {
-            return Self::default();
-        };
+    /// Returns what the settings of a repository at or above a root name, and the files that they include under any condition. Returns
+    /// `None` without git.
+    fn of_repository(repository: &Repository, root: &Path) -> Option<Self> {
+        let (git, top) = (Git::find(repository)?, &repository.top);
         let folders = git.answer(&["rev-parse", "--git-dir", "--git-common-dir"]);
         let folders = String::from_utf8_lossy(&folders.unwrap_or_default()).into_owned();
         // Both are the same folder, except in a worktree.
@@ -102,7 +104,7 @@ impl GitNames {
             .iter()
             .chain(&worktrees)
             .flat_map(|folder| ["config", "config.worktree"].map(|name| folder.join(name)));
-        Self::read(&git, files.collect(), root, &top)
+        Some(Self::read(&git, files.collect(), root, top))
     }
 
     /// Returns the user's and the system's settings files of git, those that they include under any condition, and what their values and the

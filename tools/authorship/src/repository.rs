@@ -32,10 +32,15 @@ impl Repository {
 
     /// Finds the repository at or above a folder, wherever its history comes from.
     pub(crate) fn nearest(folder: &Path) -> Option<Self> {
-        let top = folder
+        Self::around(folder).next()
+    }
+
+    /// Finds the repositories at and above a folder, the innermost first. A submodule lies in the files of another one.
+    pub(crate) fn around(folder: &Path) -> impl Iterator<Item = Self> {
+        let tops = folder
             .ancestors()
-            .find(|folder| folder.join(GIT).symlink_metadata().is_ok())?;
-        Some(Self {
+            .filter(|folder| folder.join(GIT).symlink_metadata().is_ok());
+        tops.map(|top| Self {
             top: top.to_owned(),
         })
     }

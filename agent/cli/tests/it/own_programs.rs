@@ -1,5 +1,6 @@
 //! Files of a workspace that other programs run by their place.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::own_files::put;
@@ -116,6 +117,35 @@ fn so_does_one_that_the_settings_of_a_worktree_name() {
     for path in ["scripts/fsm", "scripts/pager"] {
         assert!(write(&crib, path).code != Some(0) && !crib.root().join(path).exists());
     }
+}
+
+/// A submodule lies in the files of another repository, and so does an ignored one.
+#[test]
+fn so_does_one_that_the_settings_of_a_repository_around_that_one_name() {
+    let crib = Crib::new();
+    let git = |folder: &Path, args: &[&str]| {
+        let status = Command::new("git").args(args).current_dir(folder).status();
+        assert!(status.unwrap().success());
+    };
+    let (outer, root) = (crib.dir.path(), crib.root());
+    for folder in [outer, &root] {
+        git(folder, &["init", "-q"]);
+    }
+    for (key, value) in [
+        ("core.hooksPath", "root/hooks"),
+        ("core.fsmonitor", "root/tools/fsm"),
+        ("alias.build", "!cd root && make -C ./ all"),
+    ] {
+        git(outer, &["config", key, value]);
+    }
+    for path in ["hooks/pre-commit", "tools/fsm"] {
+        let refused = write(&crib, path);
+        assert!(
+            refused.code != Some(0) && !root.join(path).exists(),
+            "{path}: {refused:#?}"
+        );
+    }
+    write(&crib, "tools/other").expect(0);
 }
 
 #[test]
