@@ -10,10 +10,10 @@ use crate::path::RelativePath;
 /// The names of a folder of git.
 const FOLDERS: &str = ".git .bare";
 
-/// The names in a folder of git that make it run programs, obey another folder, or bring changes into the next commit (`MERGE_AUTOSTASH`).
-/// The rest is its data.
+/// The names in a folder of git that make it run programs, obey another folder, bring changes into the next commit (`MERGE_AUTOSTASH`), or
+/// remove files at the next checkout (`sparse-checkout`). The rest is its data.
 const SETTINGS: &str = "MERGE_AUTOSTASH alternates attributes autostash branches commondir config config.worktree git-rebase-todo \
-    gitdir hooks lazygit.yml opts remotes strategy strategy_opts";
+    gitdir hooks lazygit.yml opts remotes sparse-checkout strategy strategy_opts";
 
 /// Other names in a folder of git.
 const DATA: &str = "index info logs modules objects packed-refs refs shallow worktrees";

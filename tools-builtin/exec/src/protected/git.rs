@@ -53,7 +53,8 @@ pub(crate) fn is_data(path: &str) -> bool {
 pub(crate) fn is_lasting(path: &str, depth: usize) -> bool {
     let names: Vec<&str> = path.split('/').skip(depth).collect();
     match names[..] {
-        ["config" | "config.worktree"] | ["modules", .., "config"] | ["info", "attributes"] => true,
+        ["config" | "config.worktree"] | ["modules", .., "config"] => true,
+        ["info", "attributes" | "sparse-checkout"] => true,
         ["hooks", .., hook] => !hook.ends_with(".sample"),
         _ => false,
     }
@@ -215,6 +216,8 @@ fn is_harmless_file(
             first.is_empty() || first.starts_with('#') || has_word(STEPS, first)
         }),
         "strategy" => lines_are(|line| STRATEGIES.contains(&line.trim())),
+        // The patterns decide which files the next checkout removes.
+        "sparse-checkout" if above.ends_with(&["info"]) => former.is_some() && root.is_none(),
         // A worktree has the settings of its repository, and names its place.
         "commondir" if matches!(above, ["worktrees", _]) => lines_are(|line| line == "../.."),
         "gitdir" if matches!(above, ["worktrees", _]) => lines_are(|line| line.ends_with("/.git")),

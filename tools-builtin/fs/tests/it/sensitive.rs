@@ -490,6 +490,7 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         "hooks/update",
         "Config",
         "info/attributes",
+        "info/sparse-checkout",
         "objects/info/alternates",
         "commondir",
     ] {
