@@ -11,7 +11,14 @@ use serde_json::json;
 use crate::lost_programs::send;
 use crate::strangers_files::{Desk, has_walls};
 
-const ALLOW: [&str; 4] = ["--allow", "exec:write:sh **", "--allow", "fs:write:**"];
+const ALLOW: [&str; 6] = [
+    "--allow",
+    "exec:write:sh **",
+    "--allow",
+    "fs:write:**",
+    "--allow",
+    "fs:write:.git/**",
+];
 
 /// Starts a session of which a program runs a script, with a folder for temporary files beside its root.
 fn start(desk: &Desk, root: &Path, script: &str) -> Child {
@@ -97,4 +104,24 @@ fn a_program_commits_as_the_user_in_the_settings_of_git_unless_the_repository_ha
         fs::read_to_string(desk.root().join("said")).unwrap(),
         "Me me@home.example\nOther me@home.example\n"
     );
+}
+
+#[test]
+fn a_remote_for_which_the_settings_of_the_user_wait_does_not_stay() {
+    let desk = Desk::new();
+    if !has_walls(&desk) {
+        return;
+    }
+    let settings = desk.crib.dir.path().join("home/.gitconfig");
+    let more = fs::read_to_string(&settings).unwrap() + "[remote]\n\tpushDefault = fork\n";
+    fs::write(settings, more).unwrap();
+    desk.git(&["remote", "add", "origin", "../origin"]);
+    let config = desk.root().join(".git/config");
+    for (name, stays) in [("fork", false), ("other", true)] {
+        let script = format!("git remote add {name} ../evil && touch {name}");
+        start(&desk, &desk.root(), &script).wait().unwrap();
+        assert!(desk.root().join(name).exists());
+        let settings = fs::read_to_string(&config).unwrap();
+        assert_eq!(settings.contains("../evil"), stays, "{name}");
+    }
 }
