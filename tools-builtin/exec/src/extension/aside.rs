@@ -1,5 +1,6 @@
 //! Moves aside what programs left among protected files before a session reads the workspace, and says what lies aside.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
@@ -96,6 +97,43 @@ fn way_back(file: &SetAside) -> String {
     )
 }
 
+/// Returns a path as a word that a shell reads as the same bytes.
 fn quote_path(path: impl AsRef<Path>) -> String {
-    Word::Known(path.as_ref().to_string_lossy().into_owned()).to_string()
+    let quoted = |text: &str| match text {
+        "" => String::new(),
+        text => Word::Known(text.to_owned()).to_string(),
+    };
+    let chunks = path.as_ref().as_os_str().as_bytes().utf8_chunks();
+    let chunks = chunks.map(|chunk| {
+        let raw = chunk.invalid().iter();
+        quoted(chunk.valid())
+            + &raw
+                .map(|byte| format!("$'\\x{byte:02x}'"))
+                .collect::<String>()
+    });
+    chunks.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_a_quoted_path_as_the_same_bytes() {
+        for path in [
+            &b"/a/plain"[..],
+            b"/a b/it's",
+            b"/a\xff/b c\xe9\xff1/\n",
+            b"/\xc3\xa9\xff/$x",
+            b"/\xff",
+        ] {
+            let quoted = quote_path(OsStr::from_bytes(path));
+            let script = format!("printf %s {quoted}");
+            let read = Command::new("bash").args(["-c", &script]).output().unwrap();
+            assert_eq!(read.stdout, path, "{quoted}");
+        }
+    }
 }
