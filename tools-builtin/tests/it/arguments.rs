@@ -130,6 +130,11 @@ proptest! {
 }
 
 #[test]
+fn a_protected_path_has_one_result() {
+    one_result("fs.write", json!({"path": ".a", "content": "x"})).unwrap();
+}
+
+#[test]
 fn the_examples_are_nearly_valid_enough_to_run() {
     let valid = |arguments: &Value| {
         BENCH.host.catalog().list().iter().any(|e| {
@@ -162,8 +167,10 @@ fn one_result(tool: &str, arguments: impl Into<Arguments>) -> Result<(), TestCas
         Ok(result) => prop_assert!(!result.content.is_empty(), "{tool} gave nothing"),
         Err(ToolErrorKind::InvalidArguments { violations }) => prop_assert!(!violations.is_empty()),
         Err(ToolErrorKind::ExecutionFailed { message }) => prop_assert!(!message.is_empty()),
-        // A damaged URL leads to a host that the grant does not name, and nobody is there to ask.
-        Err(ToolErrorKind::Unapproved { unnamed, .. }) => prop_assert!(!unnamed.is_empty()),
+        // A damaged text leads to a host that the grant does not name, or to a protected path, and nobody is there to ask.
+        Err(ToolErrorKind::Unapproved {
+            unnamed, sensitive, ..
+        }) => prop_assert!(!unnamed.is_empty() || !sensitive.is_empty()),
         Err(error) => prop_assert!(false, "{tool}: {error:?}"),
     }
     Ok(())
