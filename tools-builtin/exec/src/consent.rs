@@ -1,4 +1,4 @@
-//! [`Consent`]: the answers of the person at the host where Landlock alone cannot enforce the grant.
+//! [`Consent`]: the answers of the person at the host where Landlock alone cannot enforce the grant, or where it opens the home.
 
 use tools::call::AskError;
 use tools::question::{AnswerKind, InvalidQuestion};
@@ -13,6 +13,10 @@ use crate::sandbox::Granted;
 /// The note of a run that could not write.
 const READ_ONLY: &str = "without bubblewrap the workspace was read-only; install it so that programs can write, or ask the user to agree";
 
+/// The note of a run that could not write the home of the user.
+const HOME_READ_ONLY: &str = "the workspace was read-only, because it has the user's home, where shells run files; ask the user to agree, or \
+                              to start the session in the folder that it works in";
+
 /// The note of a run without the network that the grant names.
 const NO_NETWORK: &str = "the program had no network, because without bubblewrap it would reach every host; install it, or ask the \
                           user to agree";
@@ -25,7 +29,8 @@ const TOO_LONG: &str = "the user was not asked, because the command with its var
                         long part into a file of the workspace";
 
 /// The decisions about one program where bubblewrap is missing: Landlock cannot take a path back out of a writable tree, and does not
-/// know hosts.
+/// know hosts. Or about one that may write the home of the user.
+#[derive(Default)]
 pub(crate) struct Consent {
     /// True if the program may write the granted files, also those that run programs.
     pub(crate) may_write: bool,
@@ -36,6 +41,26 @@ pub(crate) struct Consent {
 }
 
 impl Consent {
+    /// Asks the person at the host about a program that may write the home. Without a person, the answer is no.
+    ///
+    /// # Errors
+    /// Returns an error if the call was cancelled.
+    pub(crate) async fn ask_about_home(
+        cx: &ToolContext,
+        request: &Request,
+    ) -> Result<Self, ToolError> {
+        let mut consent = Self::default();
+        let text = format!(
+            "May this program write your home? Shells and tools run files of its dot files and caches, of which a changed one is not found. \
+             Without a yes, it reads only.\n{}",
+            request.describe()?
+        );
+        consent.may_write = consent.agrees(cx, text).await?;
+        let note = (!consent.may_write).then(|| HOME_READ_ONLY.to_owned());
+        consent.notes.extend(note);
+        Ok(consent)
+    }
+
     /// Asks the person at the host, once for writing and once for the network, as far as the grant covers them. Without a person, the
     /// answer is no.
     ///
@@ -47,11 +72,7 @@ impl Consent {
         request: &Request,
     ) -> Result<Self, ToolError> {
         let described = request.describe()?;
-        let mut consent = Self {
-            may_write: false,
-            has_network: false,
-            notes: Vec::new(),
-        };
+        let mut consent = Self::default();
         if Granted::from_context(cx).has_writable(workspace) {
             let text = format!(
                 "May this program write the granted files of the workspace? Without bubblewrap, nothing keeps it from files that run or \

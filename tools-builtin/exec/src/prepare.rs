@@ -201,6 +201,9 @@ impl Prepared {
         };
         let consent = match confinement {
             Some(Confinement::LandlockAlone) => Some(Consent::ask(cx, &workspace, &request).await?),
+            Some(_) if sandbox.opens_home(cx, &workspace) => {
+                Some(Consent::ask_about_home(cx, &request).await?)
+            }
             _ => None,
         };
         let cx = cx.clone();

@@ -63,7 +63,13 @@ fn prepare(settings: &Settings, host: Host) -> Host {
         .with_control_files(control)
         .with_control_name(folders::settings_name())
         .enter(host);
-    workspace.protect(host, &settings.sensitive)
+    let homes = folders::home().map(|home| workspace.paths_to(home));
+    let paths = host.sensitive_paths().clone();
+    let paths = homes
+        .iter()
+        .flatten()
+        .fold(paths, |paths, home| paths.with_home(home));
+    workspace.protect(host.with_sensitive_paths(paths), &settings.sensitive)
 }
 
 fn section(cx: &ToolContext) -> String {

@@ -57,7 +57,8 @@ pub struct SensitivePath {
 /// # Dot files
 /// A dot file or dot folder that no entry covers is a [`DotFile`](Sensitivity::DotFile), at any depth, as is everything below it, unless
 /// its name is known to be harmless, such as `.gitignore` and `.cache`. A list of sensitive names cannot be complete, because each program
-/// has its own. [`find`](Self::find) returns one entry for all such paths, which is not among the [`paths`](Self::paths).
+/// has its own. [`find`](Self::find) returns one entry for all such paths, which is not among the [`paths`](Self::paths). In a
+/// [home](Self::with_home), no name is harmless.
 ///
 /// # Naming an entry
 /// A clause *names* an entry if it covers the target and contains the entry's first segment without wildcards as a literal
@@ -180,6 +181,13 @@ impl SensitivePaths {
     #[must_use]
     pub fn with_paths(self, paths: impl IntoIterator<Item = SensitivePath>) -> Self {
         paths.into_iter().fold(self, Self::with_path)
+    }
+
+    /// Adds the names with a dot of a user's home, a folder below the root or `.`, that are known to be harmless elsewhere. There, shells and
+    /// tools run files of caches.
+    #[must_use]
+    pub fn with_home(self, home: &str) -> Self {
+        self.with_paths(dot_name::entries_of_home(home))
     }
 
     /// Returns the entries, without the one of dot files.

@@ -29,6 +29,8 @@ mod doctor;
 mod export;
 #[cfg(feature = "default")]
 mod family_help;
+#[cfg(all(unix, feature = "builtin"))]
+mod home_as_root;
 #[cfg(all(unix, feature = "default"))]
 mod ineffective;
 #[cfg(unix)]

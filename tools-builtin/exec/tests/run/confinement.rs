@@ -4,10 +4,12 @@ use std::net::TcpListener;
 
 use libtest_mimic::Trial;
 use serde_json::json;
+use tools::Answer;
+use tools::policy::SensitivePaths;
 use tools_exec::Sandbox;
 use tools_exec::walls::Layers;
 use tools_fs::Workspace;
-use tools_testkit::{TempWorkspace, TestHost};
+use tools_testkit::{RecordingPerson, TempWorkspace, TestHost};
 
 use crate::setup::{ALL, host, host_with, may_write, run, sh, text, trial};
 
@@ -33,6 +35,58 @@ pub(crate) fn trials() -> Vec<Trial> {
                     is_read,
                     "{grant} {path}"
                 );
+            }
+        }),
+        trial(
+            "a_program_that_may_write_the_home_of_the_user_asks_first",
+            || {
+                if !may_write() {
+                    return;
+                }
+                for (home, writable, answer, is_written) in [
+                    (".", "fs:write:**", None, false),
+                    (".", "fs:write:**", Some(false), false),
+                    (".", "fs:write:**", Some(true), true),
+                    ("link", "fs:write:**", Some(true), true),
+                    ("users/me", "fs:write:users/**", Some(true), true),
+                    (".", "fs:write:users/**", None, true),
+                    ("..", "fs:write:**", None, true),
+                ] {
+                    let workspace = TempWorkspace::from_files([("users/me/a", "")]);
+                    std::os::unix::fs::symlink("users/me", workspace.join("link")).unwrap();
+                    let home = workspace.join(home);
+                    let sandbox = Sandbox::new().with_toolchains([], &home, &home);
+                    let grant = ["fs:read:**", "exec:write:**", writable];
+                    let person = RecordingPerson::new(answer.map(Answer::Confirmation));
+                    let mut host = host_with(&workspace, &grant, sandbox);
+                    if answer.is_some() {
+                        host = host.with_person(person.clone());
+                    }
+                    let result = sh(&host, "echo > users/me/new");
+                    assert_eq!(
+                        (
+                            workspace.contains("users/me/new"),
+                            result.contains("read-only")
+                        ),
+                        (is_written, !is_written),
+                        "{home:?} {writable} {answer:?}: {result}"
+                    );
+                    assert_eq!(person.questions().len(), usize::from(answer.is_some()));
+                }
+            },
+        ),
+        trial("a_new_cache_in_the_home_of_the_user_is_told", || {
+            if !may_write() {
+                return;
+            }
+            for (home, is_told) in [("users/me", true), ("users/other", false)] {
+                let workspace = TempWorkspace::from_files([("users/me/a", "")]);
+                let host = host(&workspace, &ALL).with_context(|host| {
+                    host.with_sensitive_paths(SensitivePaths::default().with_home(home))
+                });
+                let result = sh(&host, "mkdir -p .cache users/me/.cache users/me/a/.cache");
+                let told = "have changed: users/me/.cache]";
+                assert_eq!(result.contains(told), is_told, "{result}");
             }
         }),
         trial("only_granted_files_are_written", || {

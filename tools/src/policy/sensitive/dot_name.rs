@@ -18,17 +18,29 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// The start of the names of coverage.py's data of one process, which end with its host and its number.
 const COVERAGE: &str = ".coverage.";
 
+/// The note of such a path.
+const NOTE: &str =
+    "a dot file or in a dot folder, which programs may take settings or commands from";
+
 /// The entry that holds for a path with such a name.
 static ENTRY: Lazy<SensitivePath> = Lazy::new(|| SensitivePath {
     pattern: ".*/**".to_owned(),
     sensitivity: Sensitivity::DotFile,
-    note: "a dot file or in a dot folder, which programs may take settings or commands from"
-        .to_owned(),
+    note: NOTE.to_owned(),
 });
 
 /// Returns the entry that holds for paths with an unknown name that begins with a dot.
 pub(super) fn entry() -> &'static SensitivePath {
     &ENTRY
+}
+
+/// Returns the entries of a home, in which no name is harmless. Those of its own and of the folder above are no files.
+pub(super) fn entries_of_home(home: &str) -> impl Iterator<Item = SensitivePath> {
+    let names = names().filter(|name| ![".", ".."].contains(name));
+    names.chain([".coverage.*"]).filter_map(move |name| {
+        let pattern = format!("/{home}/{name}/**");
+        SensitivePath::new(pattern, Sensitivity::DotFile, NOTE).ok()
+    })
 }
 
 /// Returns true for the entry of this rule, not for one of a host.

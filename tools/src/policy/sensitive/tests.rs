@@ -86,6 +86,23 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
 }
 
 #[test]
+fn no_name_with_a_dot_is_harmless_directly_in_a_home() {
+    for (home, below) in [(".", ""), ("users/me", "users/me/")] {
+        let paths = SensitivePaths::default().with_home(home);
+        for path in [".cache", ".cache/a/b", ".gradle/init.d/x", ".venv/bin/x"] {
+            let found = paths.find(&format!("{below}{path}"));
+            let sensitivity = found.map(SensitivePath::sensitivity);
+            assert_eq!(sensitivity, Some(Sensitivity::DotFile), "{home} {path}");
+        }
+        for path in ["a", "a/.cache/b", "a/.gitignore"] {
+            assert_eq!(paths.find(&format!("{below}{path}")), None, "{home} {path}");
+        }
+        let cargo = paths.find(&format!("{below}.cargo/config.toml")).unwrap();
+        assert_eq!(cargo.sensitivity(), Sensitivity::RunsByItself);
+    }
+}
+
+#[test]
 fn a_name_with_a_dot_that_is_neither_in_the_table_nor_harmless_counts_at_any_depth() {
     for path in [
         ".gitx/config",
