@@ -63,12 +63,14 @@ fn prepare(settings: &Settings, host: Host) -> Host {
         .with_control_files(control)
         .with_control_name(folders::settings_name())
         .enter(host);
-    let homes = folders::home().map(|home| workspace.paths_to(home));
+    let home = folders::home().unwrap_or_default();
+    let is_root = home
+        .canonicalize()
+        .is_ok_and(|home| home == workspace.root());
+    let homes = workspace.paths_to(&home).into_iter();
+    let homes = homes.chain(is_root.then(|| ".".to_owned()));
     let paths = host.sensitive_paths().clone();
-    let paths = homes
-        .iter()
-        .flatten()
-        .fold(paths, |paths, home| paths.with_home(home));
+    let paths = homes.fold(paths, |paths, home| paths.with_home(&home));
     workspace.protect(host.with_sensitive_paths(paths), &settings.sensitive)
 }
 

@@ -1,7 +1,7 @@
 //! The program's own files: tools can neither see the user's nor write a project's.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::terminal::{QUESTION, on_terminal, rest, say, twice};
 use crate::{Crib, Ended};
@@ -12,7 +12,7 @@ pub(crate) fn put(path: &Path, text: &str) {
 }
 
 /// Returns the command for the program, with the root as the user's home.
-pub(crate) fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
+pub(crate) fn command_at_home(crib: &Crib, arguments: &[&str]) -> Command {
     let mut command = crib.command(arguments);
     for variable in [
         "XDG_CONFIG_HOME",
@@ -22,12 +22,14 @@ pub(crate) fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
     ] {
         command.env_remove(variable);
     }
+    command.env("HOME", crib.root());
     command
-        .env("HOME", crib.root())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
-        .into()
+}
+
+/// Runs the program with the root as the user's home.
+pub(crate) fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
+    let mut command = command_at_home(crib, arguments);
+    command.stdin(Stdio::null()).output().unwrap().into()
 }
 
 #[test]

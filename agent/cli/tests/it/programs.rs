@@ -1,7 +1,8 @@
 //! Programs that tools run: the grant, the questions and the walls.
 
 use crate::config::write_user;
-use crate::own_files::{at_home, put};
+use crate::own_files::{at_home, command_at_home, put};
+use crate::terminal::{TIMEOUT_MS, end_with};
 use crate::{Crib, Ended};
 
 const PROMPT: &str = r#"exec.run program=echo args='["a b"]'"#;
@@ -189,10 +190,27 @@ fn keeps_paths(crib: &Crib) -> bool {
 }
 
 /// Copies the README by a program, with the root as the home and the grant of all files.
+/// Runs the program with the root as the user's home, on a terminal, and agrees that its program writes there.
+fn agreed_at_home(crib: &Crib, arguments: &[&str]) -> Ended {
+    let command = command_at_home(crib, arguments);
+    let mut session = rexpect::session::spawn_command(command, Some(TIMEOUT_MS)).unwrap();
+    let asked = session.exp_string("Answer?").unwrap();
+    assert!(
+        asked.contains("May this program write your home?"),
+        "{asked}"
+    );
+    let (stdout, code) = end_with(session, "yes");
+    Ended {
+        code: Some(code),
+        stdout: stdout.replace('\r', ""),
+        stderr: String::new(),
+    }
+}
+
 fn copy_at_home(crib: &Crib, place: &str) -> Ended {
     let prompt = format!(r#"exec.run program=install args='["-D","README.md","{place}"]'"#);
     let flags = ["--allow", "exec:write:install **", "--grant", "fs:*:**"];
-    at_home(
+    agreed_at_home(
         crib,
         &[&["run", "--provider", "direct", &prompt], &flags[..]].concat(),
     )
@@ -216,7 +234,7 @@ fn programs_run_where_the_root_is_the_home() {
     std::fs::create_dir_all(&skills).unwrap();
     std::fs::create_dir_all(crib.root().join("checkout/moon")).unwrap();
     std::os::unix::fs::symlink(crib.root().join("checkout/moon"), skills.join("moon")).unwrap();
-    let ended = at_home(
+    let ended = agreed_at_home(
         &crib,
         &[
             "run",
@@ -310,7 +328,7 @@ fn a_program_cannot_replace_a_link_on_the_way_to_a_setting() {
         let prompt = format!(r#"exec.run program=rm args='["{link}"]'"#);
         let flags = ["--allow", "exec:write:rm **", "--grant", "fs:*:**"];
         let all = [&["run", "--provider", "direct", &prompt], &flags[..]].concat();
-        let ended = at_home(
+        let ended = agreed_at_home(
             &crib,
             &all.into_iter().chain(config.as_deref()).collect::<Vec<_>>(),
         );

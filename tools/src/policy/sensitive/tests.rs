@@ -89,7 +89,7 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
 fn no_name_with_a_dot_is_harmless_directly_in_a_home() {
     for (home, below) in [(".", ""), ("users/me", "users/me/")] {
         let paths = SensitivePaths::default().with_home(home);
-        for path in [".cache", ".cache/a/b", ".gradle/init.d/x", ".venv/bin/x"] {
+        for path in [".cache", ".cache/a/b", ".gradle/caches/x", ".venv/bin/x"] {
             let found = paths.find(&format!("{below}{path}"));
             let sensitivity = found.map(SensitivePath::sensitivity);
             assert_eq!(sensitivity, Some(Sensitivity::DotFile), "{home} {path}");
