@@ -21,8 +21,8 @@ fn caches_in_the_home_are_written_only_with_approval() {
     };
     let (root, inner) = (crib.root(), crib.root().join("sub"));
     for (path, home, code) in [
-        (".cache/p10k.zsh", &root, Some(2)),
-        ("sub/.gradle/caches/x", &inner, Some(2)),
+        (".cache/p10k.zsh", &root, Some(5)),
+        ("sub/.gradle/caches/x", &inner, Some(5)),
         ("sub/.cache/a", &root, Some(0)),
         (".cache/a", &inner, Some(0)),
     ] {

@@ -507,51 +507,6 @@ pub(crate) fn trials() -> Vec<Trial> {
                 );
             },
         ),
-        trials_of(
-            "the_patterns_of_a_sparse_checkout_change_only_by_a_clause_that_spells_the_command",
-            |layers| {
-                // Programs cannot change permissions there, which git needs.
-                if is_landlock_alone(layers) {
-                    return;
-                }
-                let place = Place::new(layers, &[("rule", ""), ("big/x", "")]);
-                place.repository(".");
-                place.git(".", "worktree add -q tree");
-                for folder in [".", "tree"] {
-                    place.git(folder, "sparse-checkout set --no-cone /* !/big/");
-                }
-                let files = [
-                    ".git/info/sparse-checkout",
-                    ".git/worktrees/tree/info/sparse-checkout",
-                    ".git/worktrees/tree/config.worktree",
-                ];
-                let contents = || files.map(|file| place.workspace.read(file));
-                let before = contents();
-                let grant = [&ALL[..], &[OF_GIT]].concat();
-                for script in [
-                    "for f in .git .git/worktrees/tree; do echo '!/rule' >> $f/info/sparse-checkout; done",
-                    "git sparse-checkout add '!/rule'; git -C tree sparse-checkout add '!/rule'",
-                    "rm .git/info/sparse-checkout; cd .git/worktrees/tree; git config -f config.worktree filter.x.clean evil",
-                ] {
-                    let (_, questions) = place.sh(&grant, script, Some(false));
-                    assert_eq!(
-                        (questions.len(), contents()),
-                        (1, before.clone()),
-                        "{script}"
-                    );
-                }
-                let call = json!({"program": "git", "args": ["sparse-checkout", "add", "!/rule"]});
-                let wide = [&grant[..], &["exec:write:git sparse-checkout **"]].concat();
-                let (_, questions) = place.run(&wide, call.clone(), Some(false));
-                assert_eq!((questions.len(), contents()), (1, before.clone()));
-                let spelled = [&grant[..], &["exec:write:git sparse-checkout add !/rule"]].concat();
-                let (result, questions) = place.run(&spelled, call, None);
-                assert!(
-                    questions.is_empty() && contents()[0] == format!("{}!/rule\n", before[0]),
-                    "{questions:?} {result}"
-                );
-            },
-        ),
         trials_of("a_new_repository_that_runs_something_is_moved", |layers| {
             // Programs cannot change permissions there, which git needs.
             if is_landlock_alone(layers) {
