@@ -43,7 +43,8 @@ pub(crate) async fn list(
         "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND id < ? AND
             (?4 IS NULL OR instr(' ' || tags || ' ', ' ' || ?4 || ' ') > 0) ORDER BY id DESC LIMIT ?5"
     );
-    let (before, limit) = (before.unwrap_or(i64::MAX), PAGE as i64 + 1);
+    let before = before.unwrap_or(i64::MAX);
+    let limit = PAGE as i64 + 1;
     let read = memory.read(move |transaction| {
         let key = params![principal, scope, before, tag, limit];
         all(transaction, &sql, key)

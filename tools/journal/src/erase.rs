@@ -70,7 +70,8 @@ fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Res
         .prepare("SELECT seq FROM entry WHERE session = ?")?
         .query_map([session], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let (columns, places) = (COLUMNS.join(", "), places());
+    let columns = COLUMNS.join(", ");
+    let places = places();
     let sql = format!("UPDATE entry SET ({columns}, salt) = ({places}NULL) WHERE seq = ?1");
     let mut update = transaction.prepare(&sql)?;
     for seq in &rows {

@@ -45,7 +45,8 @@ impl<'a> Ledger<'a> {
         let salt: Vec<u8> = random.query_row([], |random| random.get(0))?;
         let content = chain::content(&salt, columns.iter().map(ValueRef::from));
         let hash = chain::link(&self.head.hash, &content);
-        let (names, places) = (COLUMNS.join(", "), "?, ".repeat(COLUMNS.len()));
+        let names = COLUMNS.join(", ");
+        let places = "?, ".repeat(COLUMNS.len());
         let sql =
             format!("INSERT INTO entry ({names}, salt, content, hash) VALUES ({places}?, ?, ?)");
         let [content, digest] =

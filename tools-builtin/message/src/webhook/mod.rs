@@ -187,7 +187,9 @@ impl Channel for Webhook {
 
 impl Webhook {
     fn body(&self, message: &OutgoingMessage) -> Result<Value, SendError> {
-        let (chat, subject, text) = (&message.chat, &message.subject, &message.text);
+        let chat = &message.chat;
+        let subject = &message.subject;
+        let text = &message.text;
         if self.format == Format::Generic {
             return Ok(
                 json!({"channel": message.channel, "chat": chat, "subject": subject, "text": text}),

@@ -231,7 +231,8 @@ impl Inventory {
     ) -> Result<impl Fn() -> Result<(), McpError> + Send + Sync + use<>, McpError> {
         let code = self.code(server, program);
         let ready = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
-        let (approvals, workspace) = (self.approvals(), self.workspace.clone());
+        let approvals = self.approvals();
+        let workspace = self.workspace.clone();
         let name = server.name.to_string();
         Ok(move || {
             let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;

@@ -49,7 +49,9 @@ impl Attached {
         call: &PromptCall,
         cx: &ToolContext,
     ) -> Result<String, McpError> {
-        let (server, name, arguments) = (&call.server, &call.prompt, &call.arguments);
+        let server = &call.server;
+        let name = &call.prompt;
+        let arguments = &call.arguments;
         let imported = self.servers.get(server);
         let imported = imported.ok_or_else(|| McpError::NoServer(server.clone()))?;
         let refused = |reason: String| McpError::ServerPrompt(server.clone(), reason);

@@ -281,7 +281,8 @@ impl Peer {
 
     /// Returns the request to send, or `None` if its answer came with the call, and the receiver of its answer.
     fn ask(&self, request: PeerRequest) -> Result<Asked, PeerError> {
-        let (key, method) = (request.key, &*request.method);
+        let key = request.key;
+        let method = &*request.method;
         let Some(kind) = RequestKind::from_method(method) else {
             let reason = format!("a client has no method {method}");
             return Err(PeerError::Invalid { reason });

@@ -196,7 +196,8 @@ impl Task for RemoteTask {
         if self.has_ended() {
             return;
         }
-        let (imported, now) = (self.imported.clone(), self.now.clone());
+        let imported = self.imported.clone();
+        let now = self.now.clone();
         let params = CancelTaskParams::new(&*self.stored.id);
         runtime.spawn(async move {
             let told = async {
