@@ -3,7 +3,6 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata, MetadataExt};
 use tools::{Access, ToolContext, ToolError, tool};
 
