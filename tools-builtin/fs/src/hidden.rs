@@ -55,8 +55,6 @@ impl Hidden {
         Ok(())
     }
 
-    /// Returns the absolute paths.
-
     /// Reads the current identities of the hidden paths.
     pub(crate) fn snapshot(&self) -> HiddenSnapshot<'_> {
         let identities = self.places.iter().filter_map(|place| identity(place));

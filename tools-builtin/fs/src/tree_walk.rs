@@ -51,6 +51,7 @@ pub(crate) struct Skipped {
     invalid_name: u64,
     unreadable: u64,
     too_deep: u64,
+    /// True if the walk stopped at [`MAX_ENTRIES`].
     pub(crate) stopped: bool,
     /// Notes about the ignore files themselves.
     ignore_files: Vec<String>,
@@ -196,8 +197,6 @@ impl<'a> TreeWalk<'a> {
 }
 
 impl Skipped {
-    /// Returns true if the walk stopped at [`MAX_ENTRIES`].
-
     /// Returns the counts as notes for a result.
     pub(crate) fn notes(&self) -> Vec<String> {
         let counted = [

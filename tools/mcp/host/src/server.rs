@@ -99,7 +99,6 @@ fn login_advice(server: &Configured) -> String {
 }
 
 /// Returns a server that is reached by URL and may be connected.
-
 pub(crate) fn http_server(
     inventory: &Inventory,
     server: &Configured,

@@ -65,7 +65,6 @@ impl Calls {
     }
 
     /// Enters a request, and returns its number.
-
     fn enter(&self, id: RequestId, token: ProgressToken, cx: ToolContext) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.lock().push(Running {
