@@ -41,13 +41,8 @@ pub(crate) fn remove_abandoned(workspace: &Workspace, dir: &Dir) {
     if !workspace.is_first_visit((metadata.dev(), metadata.ino())) {
         return;
     }
-    for entry in dir
-        .entries()
-        .into_iter()
-        .flatten()
-        .take(MAX_ENTRIES)
-        .flatten()
-    {
+    let entries = dir.entries().into_iter().flatten().take(MAX_ENTRIES);
+    for entry in entries.flatten() {
         if let Some(name) = entry.file_name().to_str().filter(|name| is_draft(name)) {
             let _ = remove_one(dir, name);
         }

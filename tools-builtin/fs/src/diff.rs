@@ -53,10 +53,8 @@ fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str
     let begin = head(&diff, MAX_DIFF);
     let end = begin.rfind('\n').map_or(begin.len(), |at| at + 1);
     let rest = counted(diff.len() - end, "byte", "bytes");
-    format!(
-        "{}[… {rest} of the diff left out; read the file to see the rest …]\n",
-        &diff[..end]
-    )
+    let shown = &diff[..end];
+    format!("{shown}[… {rest} of the diff left out; read the file to see the rest …]\n")
 }
 
 /// Returns a note ` (…)` on a written file if it is a [sensitive path](tools::policy::SensitivePaths), otherwise an empty string.

@@ -48,10 +48,8 @@ impl<'a> Draft<'a> {
             name,
             is_committed: false,
         };
-        let filled = draft
-            .file
-            .write_all(content)
-            .and_then(|()| draft.file.sync_all());
+        let filled = draft.file.write_all(content);
+        let filled = filled.and_then(|()| draft.file.sync_all());
         filled.map_err(FsError::change("write", &slot.path))?;
         Ok(draft)
     }
@@ -81,16 +79,11 @@ impl<'a> Draft<'a> {
         };
         match renamed {
             Ok(()) => self.is_committed = true,
-            // Another process created the target, or removed the directory.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
-                ) =>
-            {
-                return Ok(false);
-            }
-            Err(error) => return Err(fault(error)),
+            Err(error) => match error.kind() {
+                // Another process created the target, or removed the directory.
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound => return Ok(false),
+                _ => return Err(fault(error)),
+            },
         }
         Ok(true)
     }
@@ -107,10 +100,8 @@ impl Drop for Draft<'_> {
 
 /// Returns the metadata of the existing file. Returns an error if it must not be replaced.
 fn replaceable(slot: &Slot) -> Result<Metadata, FsError> {
-    let metadata = slot
-        .parent
-        .symlink_metadata(&slot.name)
-        .map_err(FsError::io(&slot.path))?;
+    let metadata = slot.parent.symlink_metadata(&slot.name);
+    let metadata = metadata.map_err(FsError::io(&slot.path))?;
     match Kind::from(metadata.file_type()) {
         Kind::File if metadata.permissions().readonly() => Err(FsError::ReadOnly {
             path: slot.path.clone(),

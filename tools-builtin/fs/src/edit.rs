@@ -4,11 +4,9 @@ use tools::{Access, Preview, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
 
 use crate::Workspace;
-use crate::diff;
-use crate::diff::note;
+use crate::diff::{self, note};
 use crate::draft::Draft;
-use crate::encoding::Encoding;
-use crate::encoding::{Decoded, named};
+use crate::encoding::{Decoded, Encoding, named};
 use crate::error::FsError;
 use crate::files::Files;
 use crate::new_script;
@@ -57,16 +55,13 @@ pub(crate) fn edit(
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let named = named(encoding.as_deref())?;
-    Ok(apply_edit(
-        Files::new(cx, &workspace),
-        &path,
-        Change {
-            old: &old,
-            new: &new,
-            all,
-            named,
-        },
-    )?)
+    let change = Change {
+        old: &old,
+        new: &new,
+        all,
+        named,
+    };
+    Ok(apply_edit(Files::new(cx, &workspace), &path, change)?)
 }
 
 fn apply_edit(
@@ -77,9 +72,8 @@ fn apply_edit(
     for _ in 0..ATTEMPTS {
         let plan = Plan::new(files, path, &[Access::Read, Access::Write], change)?;
         let slot = &plan.slot;
-        new_script::check_link(files.workspace, path, slot, || {
-            new_script::is_script(&plan.after)
-        })?;
+        let has_script = || new_script::is_script(&plan.after);
+        new_script::check_link(files.workspace, path, slot, has_script)?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::unified);
         let draft = Draft::new(files.workspace, slot, &plan.after)?;
@@ -109,17 +103,14 @@ fn preview(
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
     let named = named(encoding.as_deref())?;
-    let plan = Plan::new(
-        Files::new(cx, &workspace),
-        &path,
-        &[Access::Read],
-        Change {
-            old: &old,
-            new: &new,
-            all,
-            named,
-        },
-    )?;
+    let change = Change {
+        old: &old,
+        new: &new,
+        all,
+        named,
+    };
+    let files = Files::new(cx, &workspace);
+    let plan = Plan::new(files, &path, &[Access::Read], change)?;
     Ok(Preview::diff(plan.diff(diff::unified_whole)))
 }
 
@@ -159,12 +150,8 @@ impl Plan {
         let options = FindOptions::following(accesses, IfMissing::Fail);
         let slot = Slot::find(files, path, options)?;
         slot.is_file()?;
-        let there = files
-            .workspace
-            .root()
-            .join(slot.path.as_str())
-            .symlink_metadata();
-        let _shown = Shown::new(files, &slot.path, there.ok());
+        let there = files.workspace.root().join(slot.path.as_str());
+        let _shown = Shown::new(files, &slot.path, there.symlink_metadata().ok());
         let before = whole_file::read(&slot)?;
         let decoded = Decoded::for_edit(&before, change.named);
         if decoded.is_none() {

@@ -34,15 +34,10 @@ impl Encoding {
         let (mut encoding, mut bytes, mut is_first) = (Self::Utf8, Vec::new(), true);
         loop {
             cx.check_cancelled()?;
-            let read = file
-                .by_ref()
-                .take(BLOCK)
-                .read_to_end(&mut bytes)
-                .map_err(FsError::io(path))?;
-            if is_first
-                && TextEncoding::from_mark(&bytes)
-                    .is_some_and(|marked| marked != TextEncoding::UTF_8)
-            {
+            let read = file.by_ref().take(BLOCK).read_to_end(&mut bytes);
+            let read = read.map_err(FsError::io(path))?;
+            let marked = TextEncoding::from_mark(&bytes);
+            if is_first && marked.is_some_and(|marked| marked != TextEncoding::UTF_8) {
                 return Ok(Self::Utf16);
             }
             is_first = false;
@@ -133,9 +128,8 @@ impl Decoded {
     /// Decodes bytes that an edit can write again: encoding the text gives the same bytes.
     pub(crate) fn for_edit(bytes: &[u8], named: Option<TextEncoding>) -> Option<Self> {
         Self::from_bytes(bytes, named).filter(|decoded| {
-            decoded
-                .encoded(&decoded.text)
-                .is_ok_and(|same| same == bytes)
+            let encoded = decoded.encoded(&decoded.text);
+            encoded.is_ok_and(|same| same == bytes)
         })
     }
 

@@ -271,10 +271,8 @@ impl FsError {
             return self;
         }
         let created: Vec<_> = created.iter().map(|path| format!("`{path}`")).collect();
-        self.with_done(format!(
-            "created directories that remain: {}",
-            created.join(", ")
-        ))
+        let created = created.join(", ");
+        self.with_done(format!("created directories that remain: {created}"))
     }
 }
 
@@ -301,8 +299,6 @@ impl From<InvalidTarget> for LinkFault {
 fn suggested(near: &[String]) -> String {
     let near: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
     let listed = "list its directory to see what there is";
-    format!(
-        "; {}",
-        ToolError::did_you_mean(&near).as_deref().unwrap_or(listed)
-    )
+    let advice = ToolError::did_you_mean(&near);
+    format!("; {}", advice.as_deref().unwrap_or(listed))
 }

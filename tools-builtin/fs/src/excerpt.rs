@@ -68,18 +68,17 @@ impl Excerpt {
         range: LineRange,
     ) -> Result<Self, FsError> {
         let (skipped, offset) = (range.skipped, range.offset);
-        let past_the_end = |lines| match lines {
-            0 => Ok(Self::default()),
-            lines => Err(FsError::PastTheEnd {
-                path: path.clone(),
-                lines,
-                start: skipped.saturating_add(1),
-            }),
-        };
         let mut reader = LineReader::new(cx, path, file);
         let found = reader.skip(skipped)?;
         if found < skipped || !reader.has_more()? {
-            return past_the_end(found);
+            return match found {
+                0 => Ok(Self::default()),
+                lines => Err(FsError::PastTheEnd {
+                    path: path.clone(),
+                    lines,
+                    start: skipped.saturating_add(1),
+                }),
+            };
         }
         let passed = reader.skip_in_line(offset)?;
         if passed < offset {
@@ -105,11 +104,8 @@ impl Excerpt {
             };
             let read = reader.read(limit, &mut bytes)?;
             // A byte order mark is no part of the first line.
-            if is_first
-                && skipped == 0
-                && offset == 0
-                && bytes[begin..].starts_with(MARK.as_bytes())
-            {
+            let is_start = is_first && skipped == 0 && offset == 0;
+            if is_start && bytes[begin..].starts_with(MARK.as_bytes()) {
                 bytes.drain(begin..begin + MARK.len());
             }
             if let ReadLine::Cut { omitted } = read {
@@ -120,9 +116,8 @@ impl Excerpt {
                     end_in_line = Some(offset + limit as u64 - dropped);
                 }
                 let omitted = counted(omitted + dropped, "byte", "bytes");
-                bytes.extend_from_slice(
-                    format!(" [… {omitted} of this line left out …]\n").as_bytes(),
-                );
+                let note = format!(" [… {omitted} of this line left out …]\n");
+                bytes.extend_from_slice(note.as_bytes());
                 cut += 1;
             }
             lines += 1;
@@ -245,10 +240,8 @@ impl Tail {
             file.seek(SeekFrom::Start(begin))
                 .map_err(FsError::io(path))?;
             block.clear();
-            file.by_ref()
-                .take(at - begin)
-                .read_to_end(&mut block)
-                .map_err(FsError::io(path))?;
+            let read = file.by_ref().take(at - begin).read_to_end(&mut block);
+            read.map_err(FsError::io(path))?;
             for end in memrchr_iter(b'\n', &block) {
                 let after = begin + end as u64 + 1;
                 // The last line ending of the file starts no line.

@@ -40,10 +40,8 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     let workspace = Workspace::open(root)
         .and_then(|workspace| workspace.with_hidden(settings.paths_hidden_in(root)))
         .map_err(|reason| {
-            SettingsError::service(RootError {
-                path: root.to_owned(),
-                reason,
-            })
+            let path = root.to_owned();
+            SettingsError::service(RootError { path, reason })
         })?;
     services.insert(FileRoot::new(workspace.root()));
     services.insert(workspace);

@@ -10,6 +10,7 @@ use crate::Workspace;
 use crate::error::FsError;
 use crate::files::Files;
 use crate::kind::Kind;
+use crate::listing::is_zero;
 use crate::path::RelativePath;
 use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
@@ -43,12 +44,8 @@ pub(crate) fn glob(
     ignored: bool,
 ) -> Result<Matches, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(matches(
-        Files::new(cx, &workspace),
-        &pattern,
-        &path,
-        ignored,
-    )?)
+    let files = Files::new(cx, &workspace);
+    Ok(matches(files, &pattern, &path, ignored)?)
 }
 
 /// The result of `fs.glob`.
@@ -92,21 +89,16 @@ fn matches(
     files.show_names(&paths);
     let mut notes = skipped.notes();
     if more > 0 {
-        let bound = if skipped.stopped() { "at least " } else { "" };
-        notes.insert(
-            0,
-            format!("{bound}{more} more; use a narrower pattern, or start in a subdirectory"),
-        );
+        let bound = if skipped.stopped { "at least " } else { "" };
+        let note =
+            format!("{bound}{more} more; use a narrower pattern, or start in a subdirectory");
+        notes.insert(0, note);
     }
     Ok(Matches {
         paths,
         more,
         note: (!notes.is_empty()).then(|| notes.join("; ")),
     })
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Compiles a glob pattern. `*` and `?` match within one name, `**` matches across directories.

@@ -19,7 +19,7 @@ pub(crate) type Identity = (u64, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Hidden {
     /// Absolute paths.
-    places: Vec<PathBuf>,
+    pub(crate) places: Vec<PathBuf>,
     /// The relative paths below the workspace root that lead to them.
     below: Vec<String>,
 }
@@ -55,20 +55,12 @@ impl Hidden {
         Ok(())
     }
 
-    /// Returns the absolute paths.
-    pub(crate) fn places(&self) -> &[PathBuf] {
-        &self.places
-    }
-
     /// Reads the current identities of the hidden paths.
     pub(crate) fn snapshot(&self) -> HiddenSnapshot<'_> {
+        let identities = self.places.iter().filter_map(|place| identity(place));
         HiddenSnapshot {
             below: &self.below,
-            identities: self
-                .places
-                .iter()
-                .filter_map(|place| identity(place))
-                .collect(),
+            identities: identities.collect(),
         }
     }
 }
@@ -109,10 +101,8 @@ pub(crate) fn paths_below(root: &Path, place: &Path) -> Vec<String> {
         let names: Option<Vec<&str>> = below.iter().map(|name| name.to_str()).collect();
         // A path that is not a valid argument cannot be requested by a call.
         let path = names.and_then(|names| RelativePath::try_from(names.join("/")).ok());
-        if let Some(path) = path
-            .map(|path| path.to_string())
-            .filter(|path| !paths.contains(path))
-        {
+        let path = path.map(|path| path.to_string());
+        if let Some(path) = path.filter(|path| !paths.contains(path)) {
             paths.push(path);
         }
     }
@@ -170,9 +160,8 @@ fn normalised(path: &Path) -> PathBuf {
 }
 
 fn identity(place: &Path) -> Option<Identity> {
-    fs::metadata(place)
-        .ok()
-        .map(|metadata| (metadata.dev(), metadata.ino()))
+    let metadata = fs::metadata(place).ok()?;
+    Some((metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]

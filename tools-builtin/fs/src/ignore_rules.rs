@@ -151,10 +151,8 @@ impl IgnoreRules {
             (&self.unread, "ignore files that could not be read"),
         ];
         let note = |(count, what): (&Count, &str)| {
-            let Count { times, first } = count;
-            first
-                .as_ref()
-                .map(|first| format!("{what}: {times} (first in `{first}`)"))
+            let first = count.first.as_ref()?;
+            Some(format!("{what}: {} (first in `{first}`)", count.times))
         };
         counted.into_iter().filter_map(note).collect()
     }
@@ -216,12 +214,7 @@ fn read(
         // The walk already counts entries that are not granted.
         Ok(_) if cx.require(Access::Read, "fs", path.as_str()).is_err() => return Ok(None),
         Ok(_) => {}
-        Err(source) => {
-            return Err(FsError::Io {
-                path: path.clone(),
-                source,
-            });
-        }
+        Err(error) => return Err(FsError::io(path)(error)),
     }
     let mut bytes = Vec::new();
     let file = open_file(dir, name, path)?;

@@ -114,11 +114,8 @@ impl<'a, R: BufRead> LineReader<'a, R> {
 
     /// Returns true if there is a further line.
     pub(crate) fn has_more(&mut self) -> Result<bool, FsError> {
-        Ok(!self
-            .reader
-            .fill_buf()
-            .map_err(FsError::io(self.path))?
-            .is_empty())
+        let block = self.reader.fill_buf().map_err(FsError::io(self.path))?;
+        Ok(!block.is_empty())
     }
 
     /// Skips the rest of a line with its line ending.

@@ -58,10 +58,8 @@ fn listing(files: Files<'_>, path: &RelativePath, after: Option<&str>) -> Result
     let last = page.last.filter(|_| page.more > 0);
     let note = last.map(|last| {
         let more = counted(page.more, "more entry", "more entries");
-        format!(
-            "{more}; continue with after = \"{}\"",
-            position_after(&last)
-        )
+        let position = position_after(&last);
+        format!("{more}; continue with after = \"{position}\"")
     });
     Ok(Listing {
         path: page.path.to_string(),
@@ -103,10 +101,8 @@ fn read_page(
     let mut more = 0;
     let hidden = files.workspace.hidden_snapshot();
     let is_hidden = |name: &str| {
-        found
-            .path
-            .child(name)
-            .is_ok_and(|path| hidden.hides(&dir, name, &path))
+        let path = found.path.child(name);
+        path.is_ok_and(|path| hidden.hides(&dir, name, &path))
     };
     for entry in dir.entries().map_err(FsError::io(&found.path))? {
         files.cx.check_cancelled()?;
@@ -124,15 +120,10 @@ fn read_page(
         }
     }
     let last = first.last().cloned();
-    let entries: Vec<_> = first
-        .into_iter()
-        .filter_map(|name| dir_entry(&dir, name))
-        .collect();
-    files.show_names(
-        entries
-            .iter()
-            .map(|entry| format!("{}/{}", found.path, entry.name)),
-    );
+    let names = first.into_iter();
+    let entries: Vec<_> = names.filter_map(|name| dir_entry(&dir, name)).collect();
+    let names = entries.iter().map(|entry| &entry.name);
+    files.show_names(names.map(|name| format!("{}/{name}", found.path)));
     Ok(Page {
         path: found.path,
         entries,

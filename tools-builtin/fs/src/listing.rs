@@ -46,11 +46,8 @@ impl Listing {
         let structured = Json::from_serialize(self)
             .map_err(|error| ToolErrorKind::internal(format!("a listing is not JSON: {error}")))?;
         let text = Some(self.to_string()).filter(|text| !text.is_empty());
-        let unusable = self
-            .entries
-            .iter()
-            .filter(|entry| entry.name_is_not_utf8)
-            .count();
+        let unusable = self.entries.iter().filter(|entry| entry.name_is_not_utf8);
+        let unusable = unusable.count();
         let notes = [
             self.entries.is_empty().then(|| "no entries".to_owned()),
             (unusable > 0)
@@ -94,7 +91,7 @@ fn shown(name: &str) -> Cow<'_, str> {
     }
 }
 
-fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

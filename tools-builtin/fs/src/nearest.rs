@@ -52,15 +52,11 @@ pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<Stri
         .map(|at| numbered(at, lines[at]))
         .collect();
     if end - start > shown.len() {
-        shown.push(format!(
-            "[… {} …]",
-            counted(end - start - shown.len(), "more line", "more lines")
-        ));
+        let more = counted(end - start - shown.len(), "more line", "more lines");
+        shown.push(format!("[… {more} …]"));
     }
-    Ok(format!(
-        "the nearest place{part} is {place}:\n{}",
-        shown.join("\n")
-    ))
+    let shown = shown.join("\n");
+    Ok(format!("the nearest place{part} is {place}:\n{shown}"))
 }
 
 /// Returns the line at which most of the wanted lines match, ignoring surrounding whitespace.
@@ -91,11 +87,8 @@ fn most_similar(
     lines: &[&str],
     wanted: &[&str],
 ) -> Result<Option<usize>, FsError> {
-    let Some((offset, longest)) = wanted
-        .iter()
-        .enumerate()
-        .max_by_key(|(_, line)| line.trim().len())
-    else {
+    let numbered = wanted.iter().enumerate();
+    let Some((offset, longest)) = numbered.max_by_key(|(_, line)| line.trim().len()) else {
         return Ok(None);
     };
     let longest = beginning(longest.trim(), MAX_COMPARED);

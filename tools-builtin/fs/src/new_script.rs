@@ -69,10 +69,8 @@ pub(crate) fn of_edit(
 ) -> Vec<Concern> {
     let becomes_script = |workspace: &Workspace| {
         let mut text = String::new();
-        let read = workspace
-            .dir()
-            .open(path.as_str())
-            .and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
+        let file = workspace.dir().open(path.as_str());
+        let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
         read.is_err()
             || text.len() as u64 == MAX_TEXT
             || is_script(text.replacen(&old, &new, 1).as_bytes())
@@ -173,15 +171,10 @@ fn is_loaded(name: &str) -> bool {
 
 /// Returns true if the file begins like a script. A file that cannot be read does not.
 fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
-    let is_file = workspace
-        .dir()
-        .metadata(path.as_str())
-        .is_ok_and(|metadata| metadata.is_file());
-    is_file
-        && workspace
-            .dir()
-            .open(path.as_str())
-            .is_ok_and(reads_as_script)
+    let metadata = workspace.dir().metadata(path.as_str());
+    let is_file = metadata.is_ok_and(|metadata| metadata.is_file());
+    let open = || workspace.dir().open(path.as_str());
+    is_file && open().is_ok_and(reads_as_script)
 }
 
 /// Returns true if a file, which is read from its begin, is a script.

@@ -51,20 +51,15 @@ impl RelativePath {
                 value: target.to_owned(),
             });
         }
-        let rest: String = self
-            .names()
-            .skip(index + 1)
-            .map(|name| format!("/{name}"))
-            .collect();
+        let rest = self.names().skip(index + 1).map(|name| format!("/{name}"));
+        let rest: String = rest.collect();
         format!("{}/{target}{rest}", self.prefix(index)).try_into()
     }
 
     /// Returns the part of this path below `directory`.
     pub(crate) fn below(&self, directory: &Self) -> &str {
-        let rest = self
-            .0
-            .strip_prefix(&directory.0)
-            .and_then(|rest| rest.strip_prefix('/'));
+        let rest = self.0.strip_prefix(&directory.0);
+        let rest = rest.and_then(|rest| rest.strip_prefix('/'));
         rest.filter(|_| !directory.is_root()).unwrap_or(&self.0)
     }
 

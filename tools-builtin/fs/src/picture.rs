@@ -18,10 +18,8 @@ pub(crate) fn contents(
     file: impl Read,
 ) -> Result<Vec<Content>, FsError> {
     let bytes = whole_file::contents(file, path, MAX_IMAGE_BYTES as u64)?;
-    let description = Content::text(format!(
-        "[`{path}`: {mime_type}, {}]",
-        counted(bytes.len() as u64, "byte", "bytes")
-    ));
+    let size = counted(bytes.len() as u64, "byte", "bytes");
+    let description = Content::text(format!("[`{path}`: {mime_type}, {size}]"));
     Ok(vec![
         description,
         Content::Image {

@@ -62,17 +62,13 @@ fn contents(files: Files<'_>, from: &RelativePath, to: &RelativePath) -> Result<
     if slot.kind != Some(Kind::Directory) {
         return content(files, &slot, to);
     }
-    let dir = slot
-        .parent
-        .open_dir_nofollow(&slot.name)
-        .map_err(FsError::io(from))?;
+    let dir = slot.parent.open_dir_nofollow(&slot.name);
+    let dir = dir.map_err(FsError::io(from))?;
     let mut all = String::new();
     visit_all(files.cx, &dir, from, &mut |_, _, path, kind| {
         if kind != Kind::Directory && all.len() <= MAX_BYTES {
-            let there = format!("{to}/{}", path.below(from));
-            let there = there
-                .try_into()
-                .map_err(|_| FsError::InvalidName { path: path.clone() })?;
+            let there = format!("{to}/{}", path.below(from)).try_into();
+            let there = there.map_err(|_| FsError::InvalidName { path: path.clone() })?;
             if is_sensitive(files, &there) {
                 all += &content(files, &find(path)?, &there)?;
             }

@@ -35,11 +35,8 @@ pub(crate) fn preview(
 ) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
-    Ok(planned_removal(
-        Files::new(cx, &workspace),
-        &path,
-        recursive,
-    )?)
+    let files = Files::new(cx, &workspace);
+    Ok(planned_removal(files, &path, recursive)?)
 }
 
 fn planned_removal(
@@ -52,22 +49,16 @@ fn planned_removal(
     let removes = format!("removes `{}`, {kind}", slot.path);
     if kind == Kind::File {
         let size = file_size(&slot.parent, &slot.name, &slot.path)?;
-        return Ok(Preview::summary(format!(
-            "{removes} of {}",
-            counted(size, "byte", "bytes")
-        )));
+        let size = counted(size, "byte", "bytes");
+        return Ok(Preview::summary(format!("{removes} of {size}")));
     }
     if kind != Kind::Directory {
         return Ok(Preview::summary(removes));
     }
     let dir = slot.open_dir()?;
     if !recursive {
-        let is_empty = dir
-            .entries()
-            .map_err(FsError::io(&slot.path))?
-            .next()
-            .is_none();
-        return if is_empty {
+        let mut entries = dir.entries().map_err(FsError::io(&slot.path))?;
+        return if entries.next().is_none() {
             Ok(Preview::summary(removes))
         } else {
             Err(FsError::NotEmpty { path: slot.path })
@@ -103,10 +94,8 @@ impl Contents {
             let above = entry.prefix(entry.names().count() - 1);
             is_listed(files, entry) && !is_listed(files, &above) && !above.names().any(is_output)
         };
-        let stop = files
-            .cx
-            .deadline()
-            .and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
+        let deadline = files.cx.deadline();
+        let stop = deadline.and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
         let mut contents = Self::default();
         visit_all(files.cx, dir, path, &mut |dir, name, entry, kind| {
             if contents.entries == MAX_COUNTED || stop.is_some_and(|stop| Instant::now() >= stop) {
@@ -140,29 +129,23 @@ impl fmt::Display for Contents {
         } else {
             ("", "")
         };
-        let (files, bytes) = (
-            counted(self.files, "file", "files"),
-            counted(self.bytes, "byte", "bytes"),
-        );
+        let entries = counted(self.entries, "entry", "entries");
+        let files = counted(self.files, "file", "files");
+        let bytes = counted(self.bytes, "byte", "bytes");
         write!(
             f,
-            "{more}{}, of them {least}{files} with {least}{bytes}",
-            counted(self.entries, "entry", "entries")
+            "{more}{entries}, of them {least}{files} with {least}{bytes}"
         )?;
         if self.named.is_empty() {
             return Ok(());
         }
-        let names = &self.named[..self.named.len().min(MAX_NAMED)];
+        let names = self.named[..self.named.len().min(MAX_NAMED)].join(", ");
         let others = if self.named.len() > MAX_NAMED {
             " and others"
         } else {
             ""
         };
-        write!(
-            f,
-            "; among them {}{others}, by which programs run",
-            names.join(", ")
-        )
+        write!(f, "; among them {names}{others}, by which programs run")
     }
 }
 

@@ -23,12 +23,8 @@ pub(crate) fn preview(
 ) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
-    Ok(planned_write(
-        Files::new(cx, &workspace),
-        &path,
-        &content,
-        parents,
-    )?)
+    let files = Files::new(cx, &workspace);
+    Ok(planned_write(files, &path, &content, parents)?)
 }
 
 fn planned_write(

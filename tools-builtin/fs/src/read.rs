@@ -12,8 +12,7 @@ use tools_text::{TextEncoding, seven_bit};
 use crate::Workspace;
 use crate::encoding::{Decoded, named};
 use crate::error::FsError;
-use crate::excerpt::Tail;
-use crate::excerpt::{Excerpt, FirstLine, LineRange};
+use crate::excerpt::{Excerpt, FirstLine, LineRange, Tail};
 use crate::files::Files;
 use crate::lines::LineReader;
 use crate::path::RelativePath;
@@ -72,13 +71,8 @@ pub(crate) fn read(
     let workspace = cx.need::<Workspace>()?;
     let named = named(encoding.as_deref())?;
     let span = ReadSpan::new(start, end, tail, offset)?;
-    Ok(contents(
-        Files::new(cx, &workspace),
-        &path,
-        span,
-        line_numbers,
-        named,
-    )?)
+    let files = Files::new(cx, &workspace);
+    Ok(contents(files, &path, span, line_numbers, named)?)
 }
 
 /// The requested part of a file.
@@ -98,10 +92,8 @@ impl ReadSpan {
         offset: u64,
     ) -> Result<Self, FsError> {
         let given = start.or(end);
-        let (start, end) = (
-            start.map_or(1, NonZeroU64::get),
-            end.map_or(u64::MAX, NonZeroU64::get),
-        );
+        let start = start.map_or(1, NonZeroU64::get);
+        let end = end.map_or(u64::MAX, NonZeroU64::get);
         match tail {
             Some(_) if given.is_some() || offset > 0 => Err(FsError::TailOfRange),
             Some(tail) => Ok(Self::Tail(tail.get())),
@@ -132,10 +124,8 @@ fn contents(
         HEAD
     };
     let mut head = Vec::with_capacity(length as usize);
-    (&file)
-        .take(length)
-        .read_to_end(&mut head)
-        .map_err(FsError::io(&found.path))?;
+    let read = (&file).take(length).read_to_end(&mut head);
+    read.map_err(FsError::io(&found.path))?;
     let request = ReadRequest {
         cx: files.cx,
         path: &found.path,
@@ -179,11 +169,8 @@ fn contents(
 fn shown(excerpt: Excerpt, first: FirstLine, encoding: Option<String>) -> Vec<Content> {
     let note = excerpt.note(first);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
-    text.into_iter()
-        .chain(note)
-        .chain(encoding)
-        .map(Content::text)
-        .collect()
+    let texts = text.into_iter().chain(note).chain(encoding);
+    texts.map(Content::text).collect()
 }
 
 /// A part of a file to read.
@@ -214,10 +201,8 @@ impl ReadRequest<'_> {
             most,
             first_number: self.line_numbers.then_some(first),
         };
-        Ok((
-            Excerpt::from_reader(self.cx, self.path, file, range)?,
-            FirstLine::Number(start),
-        ))
+        let excerpt = Excerpt::from_reader(self.cx, self.path, file, range)?;
+        Ok((excerpt, FirstLine::Number(start)))
     }
 
     /// Reads the part of a file in another encoding than UTF-8. Returns `None` if it is UTF-8, perhaps damaged.
@@ -253,10 +238,8 @@ impl ReadRequest<'_> {
             most: lines,
             first_number: self.line_numbers.then_some(first),
         };
-        Ok((
-            Excerpt::from_reader(self.cx, self.path, reader, range)?,
-            FirstLine::FromEnd(lines),
-        ))
+        let excerpt = Excerpt::from_reader(self.cx, self.path, reader, range)?;
+        Ok((excerpt, FirstLine::FromEnd(lines)))
     }
 }
 

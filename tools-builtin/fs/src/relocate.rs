@@ -3,7 +3,6 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata, MetadataExt};
 use tools::{Access, ToolContext, ToolError, tool};
 
@@ -49,12 +48,8 @@ pub(crate) fn relocate(
     overwrite: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(move_entry(
-        Files::new(cx, &workspace),
-        &from,
-        &to,
-        overwrite,
-    )?)
+    let files = Files::new(cx, &workspace);
+    Ok(move_entry(files, &from, &to, overwrite)?)
 }
 
 /// The accesses that `from` needs.
@@ -97,17 +92,15 @@ pub(crate) fn move_entry(
         None => new_script::check_link(files.workspace, requested, &to, || {
             new_script::may_start(files.workspace, &from.path)
         })?,
-        Some(kind @ Kind::Directory) => {
-            let advice = "give the complete new path below it, or an unused path";
-            return Err(FsError::Taken {
-                path: to.path,
-                kind,
-                advice,
-            });
-        }
-        Some(_) if overwrite && !is_directory && from.path != to.path => {}
+        Some(kind)
+            if overwrite && kind != Kind::Directory && !is_directory && from.path != to.path => {}
         Some(kind) => {
-            let advice = "choose another path, or set `overwrite` to replace a file or link with a file or link";
+            let advice = match kind {
+                Kind::Directory => "give the complete new path below it, or an unused path",
+                _ => {
+                    "choose another path, or set `overwrite` to replace a file or link with a file or link"
+                }
+            };
             return Err(FsError::Taken {
                 path: to.path,
                 kind,
@@ -135,12 +128,10 @@ pub(crate) fn move_entry(
         Some(_) => from.parent.rename(&from.name, &to.parent, &to.name),
     };
     match renamed {
-        Ok(()) => Ok(format!(
-            "moved `{}` to `{}`{}",
-            from.path,
-            to.path,
-            note(files.cx, &to.path)
-        )),
+        Ok(()) => {
+            let note = note(files.cx, &to.path);
+            Ok(format!("moved `{}` to `{}`{note}", from.path, to.path))
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(FsError::Changed { path: to.path })
         }
@@ -153,10 +144,8 @@ fn is_same_file(from: &Slot, to: &Slot) -> bool {
     use cap_std::fs::MetadataExt;
 
     let identity = |slot: &Slot| {
-        slot.parent
-            .symlink_metadata(&slot.name)
-            .map(|file| (file.dev(), file.ino()))
-            .ok()
+        let file = slot.parent.symlink_metadata(&slot.name).ok()?;
+        Some((file.dev(), file.ino()))
     };
     identity(from).is_some_and(|one| identity(to) == Some(one))
 }
@@ -168,10 +157,7 @@ fn check_all(
     from: &Slot,
     to: &Slot,
 ) -> Result<(), FsError> {
-    let dir = from
-        .parent
-        .open_dir_nofollow(&from.name)
-        .map_err(FsError::io(&from.path))?;
+    let dir = from.open_dir()?;
     visit_all(files.cx, &dir, &from.path, &mut |dir, name, path, _| {
         check_not_hidden(hidden, dir, name, path, &from.path)?;
         for access in FROM {

@@ -70,11 +70,8 @@ fn counts(files: Files<'_>, path: &RelativePath) -> bool {
 }
 
 fn has_at_top(files: Files<'_>, path: &RelativePath) -> bool {
-    let is_folder = files
-        .workspace
-        .dir()
-        .symlink_metadata(path.as_str())
-        .is_ok_and(|metadata| metadata.is_dir());
+    let metadata = files.workspace.dir().symlink_metadata(path.as_str());
+    let is_folder = metadata.is_ok_and(|metadata| metadata.is_dir());
     if !is_folder || path.names().last().is_some_and(is_output) {
         return false;
     }

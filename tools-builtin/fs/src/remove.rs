@@ -62,10 +62,7 @@ pub(crate) fn remove_entry(
     files.cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {
-        let dir = slot
-            .parent
-            .open_dir_nofollow(&slot.name)
-            .map_err(FsError::io(&slot.path))?;
+        let dir = slot.open_dir()?;
         // Everything is checked before anything is removed.
         let total = visit_all(files.cx, &dir, &slot.path, &mut |dir, name, path, _| {
             check_not_hidden(&hidden, dir, name, path, &slot.path)?;

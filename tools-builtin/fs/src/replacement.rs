@@ -68,10 +68,8 @@ pub(crate) fn replace(
     }
     if !view.is_utf8() {
         let known: HashSet<_> = old.chars().collect();
-        if let Some(character) = new
-            .chars()
-            .find(|new| !new.is_ascii() && !known.contains(new))
-        {
+        let mut characters = new.chars();
+        if let Some(character) = characters.find(|new| !new.is_ascii() && !known.contains(new)) {
             return Err(FsError::MixedEncodings {
                 path: path.clone(),
                 character,
@@ -87,13 +85,10 @@ pub(crate) fn replace(
         bytes.extend_from_slice(&view.bytes[at..view.offset(start)]);
         for piece in &pieces {
             match piece {
-                Piece::Kept(Range {
-                    start: from,
-                    end: to,
-                }) => {
-                    bytes.extend_from_slice(
-                        &view.bytes[view.offset(start + from)..view.offset(start + to)],
-                    );
+                Piece::Kept(range) => {
+                    let from = view.offset(start + range.start);
+                    let to = view.offset(start + range.end);
+                    bytes.extend_from_slice(&view.bytes[from..to]);
                 }
                 Piece::New(text) => bytes.extend_from_slice(text.as_bytes()),
             }

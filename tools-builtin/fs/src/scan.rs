@@ -170,16 +170,9 @@ impl Scan {
     }
 
     /// Appends a line with its number. Shows only the part around `at` of a long line.
-    fn show(
-        &mut self,
-        Line {
-            number,
-            bytes: line,
-            is_cut,
-        }: &Line,
-        mark: char,
-        at: usize,
-    ) {
+    fn show(&mut self, line: &Line, mark: char, at: usize) {
+        let Line { number, is_cut, .. } = *line;
+        let line = &line.bytes;
         let start = if line.len() <= MAX_SHOWN {
             0
         } else {
@@ -192,7 +185,7 @@ impl Scan {
         } else {
             String::new()
         };
-        let tail = if *is_cut || end < line.len() {
+        let tail = if is_cut || end < line.len() {
             "[…]"
         } else {
             ""
@@ -237,11 +230,8 @@ impl Line {
 /// Returns the first character boundary at or after `at`, if the line is UTF-8.
 fn boundary(line: &[u8], at: usize) -> usize {
     let is_inside = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
-    at + line[at..]
-        .iter()
-        .take(3)
-        .take_while(|byte| is_inside(byte))
-        .count()
+    let next = line[at..].iter().take(3);
+    at + next.take_while(|byte| is_inside(byte)).count()
 }
 
 #[cfg(test)]

@@ -135,11 +135,8 @@ impl Search<'_> {
         }
         notes.splice(0..0, self.notes());
         let text = Some(std::mem::take(&mut self.scan.text)).filter(|text| !text.is_empty());
-        Ok(text
-            .into_iter()
-            .chain([format!("[{}]", notes.join("; "))])
-            .map(Content::text)
-            .collect())
+        let texts = text.into_iter().chain([format!("[{}]", notes.join("; "))]);
+        Ok(texts.map(Content::text).collect())
     }
 
     fn is_wanted(&self, path: &RelativePath, start: &RelativePath) -> bool {
@@ -189,12 +186,8 @@ impl Search<'_> {
         }
         self.searched += 1;
         self.decoded += u64::from(decoded.is_some());
-        self.scan(
-            path,
-            decoded
-                .as_ref()
-                .map_or(content, |decoded| decoded.text.as_bytes()),
-        )
+        let text = decoded.as_ref().map(|decoded| decoded.text.as_bytes());
+        self.scan(path, text.unwrap_or(content))
     }
 
     /// Returns true for the beginning of a text in another encoding than UTF-8, or of a damaged one.
@@ -212,10 +205,8 @@ impl Search<'_> {
     /// Searches the file that the call names, a large one block by block unless it must be decoded.
     fn named_file(&mut self, path: &RelativePath, mut file: impl Read) -> Result<(), FsError> {
         let mut content = Vec::new();
-        file.by_ref()
-            .take(MAX_FILE + 1)
-            .read_to_end(&mut content)
-            .map_err(FsError::io(path))?;
+        let read = file.by_ref().take(MAX_FILE + 1).read_to_end(&mut content);
+        read.map_err(FsError::io(path))?;
         let is_encoded = content.len() as u64 > MAX_FILE && self.is_encoded(&content);
         if is_encoded {
             file.by_ref()
@@ -280,12 +271,8 @@ impl Search<'_> {
             ),
             (self.scan.long, "lines searched only in their first 64 MiB"),
         ];
-        notes.extend(
-            skipped
-                .iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, what)| format!("{what}: {count}")),
-        );
+        let skipped = skipped.iter().filter(|(count, _)| *count > 0);
+        notes.extend(skipped.map(|(count, what)| format!("{what}: {count}")));
         notes
     }
 }

@@ -44,9 +44,6 @@ fn times(workspace: &Workspace, path: &Path, file: Option<Metadata>) -> Vec<Opti
         .skip(1)
         .take_while(|it| *it != workspace.root());
     let around = around.map(|it| it.symlink_metadata().ok());
-    [file]
-        .into_iter()
-        .chain(around)
-        .map(|it| it.as_ref().map(change_time))
-        .collect()
+    let files = [file].into_iter().chain(around);
+    files.map(|it| it.as_ref().map(change_time)).collect()
 }

@@ -107,10 +107,8 @@ impl Slot {
     ) -> Result<Self, FsError> {
         let mut current = path.clone();
         let hidden = files.workspace.hidden_snapshot();
-        let is_change = options
-            .accesses
-            .iter()
-            .any(|access| *access != Access::Read);
+        let mut accesses = options.accesses.iter();
+        let is_change = accesses.any(|access| *access != Access::Read);
         for _ in 0..=MAX_LINKS {
             if is_change {
                 files.note_write(&current)?;
@@ -195,11 +193,8 @@ fn walk(
     options: FindOptions,
     created: &mut Vec<RelativePath>,
 ) -> Result<Walk, FsError> {
-    let mut parent = files
-        .workspace
-        .dir()
-        .try_clone()
-        .map_err(FsError::io(path))?;
+    let parent = files.workspace.dir().try_clone();
+    let mut parent = parent.map_err(FsError::io(path))?;
     let mut names = path.names().enumerate().peekable();
     while let Some((index, name)) = names.next() {
         let here = path.prefix(index + 1);
@@ -322,30 +317,18 @@ fn near(
     path: &RelativePath,
     missing: &str,
 ) -> Vec<String> {
-    let entries = dir
-        .entries()
-        .into_iter()
-        .flatten()
-        .take(MAX_CANDIDATES)
-        .flatten();
-    let names = entries.filter_map(|entry| {
-        entry
-            .file_name()
-            .into_string()
-            .ok()
-            .filter(|name| !is_draft(name))
+    let entries = dir.entries().into_iter().flatten().take(MAX_CANDIDATES);
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        (!is_draft(&name)).then_some(name)
     });
     let is_shown = |name: &String| {
-        let path = path
-            .child(name)
-            .ok()
-            .filter(|path| !hidden.hides(dir, name, path));
+        let path = path.child(name).ok();
+        let path = path.filter(|path| !hidden.hides(dir, name, path));
         path.is_some_and(|path| cx.require(Access::Read, "fs", path.as_str()).is_ok())
     };
     let names: Vec<_> = names.filter(is_shown).collect();
     let near = ToolError::near(missing, names.iter().map(String::as_str));
-    near.iter()
-        .filter_map(|name| path.child(name).ok())
-        .map(|path| path.to_string())
-        .collect()
+    let paths = near.iter().filter_map(|name| path.child(name).ok());
+    paths.map(|path| path.to_string()).collect()
 }

@@ -79,11 +79,8 @@ fn enter(
         let invalid_name = || FsError::InvalidName { path: path.clone() };
         let name = name.to_str().ok_or_else(invalid_name)?;
         let child = path.child(name).map_err(|_| invalid_name())?;
-        let kind = Kind::from(
-            dir.symlink_metadata(name)
-                .map_err(FsError::io(&child))?
-                .file_type(),
-        );
+        let metadata = dir.symlink_metadata(name).map_err(FsError::io(&child))?;
+        let kind = Kind::from(metadata.file_type());
         if kind == Kind::Directory {
             if depth == 0 {
                 return Err(FsError::TooDeep {

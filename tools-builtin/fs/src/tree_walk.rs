@@ -51,7 +51,8 @@ pub(crate) struct Skipped {
     invalid_name: u64,
     unreadable: u64,
     too_deep: u64,
-    stopped: bool,
+    /// True if the walk stopped at [`MAX_ENTRIES`].
+    pub(crate) stopped: bool,
     /// Notes about the ignore files themselves.
     ignore_files: Vec<String>,
 }
@@ -196,11 +197,6 @@ impl<'a> TreeWalk<'a> {
 }
 
 impl Skipped {
-    /// Returns true if the walk stopped at [`MAX_ENTRIES`].
-    pub(crate) fn stopped(&self) -> bool {
-        self.stopped
-    }
-
     /// Returns the counts as notes for a result.
     pub(crate) fn notes(&self) -> Vec<String> {
         let counted = [

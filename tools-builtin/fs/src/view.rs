@@ -87,10 +87,8 @@ impl<'a> View<'a> {
     pub(crate) fn replaced_bytes(&self) -> impl Iterator<Item = usize> + Clone {
         // A seam is a line ending or invalid bytes; only a line ending ends with LF.
         let is_invalid = |seam: &&Seam| self.bytes[seam.bytes as usize - 1] != b'\n';
-        self.seams
-            .iter()
-            .filter(is_invalid)
-            .map(|seam| seam.text as usize)
+        let invalid = self.seams.iter().filter(is_invalid);
+        invalid.map(|seam| seam.text as usize)
     }
 
     /// Returns true if the file is valid UTF-8.
@@ -101,12 +99,9 @@ impl<'a> View<'a> {
     /// Converts an argument to the form of the text. Removes the byte order mark of the file and a trailing CR, as in lines that were
     /// split at LF.
     pub(crate) fn argument(&self, text: &str) -> String {
-        let text = text
-            .strip_prefix(MARK)
-            .filter(|_| self.mark > 0)
-            .unwrap_or(text);
+        let unmarked = text.strip_prefix(MARK).filter(|_| self.mark > 0);
         let line_end = self.line_end.unwrap_or(LineEnding::Lf);
-        let text = line_end.to_lf(text);
+        let text = line_end.to_lf(unmarked.unwrap_or(text));
         text.strip_suffix('\r').map_or(text.clone(), str::to_owned)
     }
 }

@@ -5,8 +5,7 @@ use std::io::Read;
 use tools::ToolContext;
 use tools_text::seven_bit;
 
-use crate::encoding::Decoded;
-use crate::encoding::{Encoding, is_wide_text};
+use crate::encoding::{Decoded, Encoding, is_wide_text};
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::replacement::MAX_FILE;
@@ -62,11 +61,8 @@ pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Rest
     if let Some(decoded) = Decoded::for_replacement(&before) {
         let style = TextStyle::of(decoded.text.as_bytes());
         let written = style.apply(text.strip_prefix(tools_text::MARK).unwrap_or(text));
-        let note = format!(
-            "; its encoding {} was kept{}",
-            decoded.name(),
-            style.note(text, &written)
-        );
+        let more = style.note(text, &written);
+        let note = format!("; its encoding {} was kept{more}", decoded.name());
         return Ok(Restyled {
             bytes: decoded.encoded(&written)?,
             note,

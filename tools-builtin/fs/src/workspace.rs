@@ -100,7 +100,7 @@ impl Workspace {
 
     /// Returns the paths that [`with_hidden`](Self::with_hidden) hides. A host that starts programs hides them from these too.
     pub fn hidden_paths(&self) -> &[PathBuf] {
-        self.hidden.places()
+        &self.hidden.places
     }
 
     /// Returns the device and inode number of the directory, as text. It does not depend on the path by which the directory was opened.

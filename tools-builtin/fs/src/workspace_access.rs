@@ -2,7 +2,6 @@
 
 use std::fs::File;
 
-use tools::protocol::InvalidTarget;
 use tools::{Access, ToolContext, ToolError};
 
 use crate::error::FsError;
@@ -215,10 +214,8 @@ impl Workspace {
         accesses: &[Access],
     ) -> Result<(Files<'a>, RelativePath), ToolError> {
         let files = Files::new(cx, self);
-        let path: RelativePath = path
-            .to_owned()
-            .try_into()
-            .map_err(|error: InvalidTarget| ToolError::execution_failed(error.to_string()))?;
+        let path = RelativePath::try_from(path.to_owned());
+        let path = path.map_err(|error| ToolError::execution_failed(error.to_string()))?;
         for access in accesses {
             files.require(*access, &path)?;
         }

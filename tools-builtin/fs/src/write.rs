@@ -44,12 +44,14 @@ pub(crate) fn write(
     parents: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
+    let files = Files::new(cx, &workspace);
+    let restyled = |slot: &Slot| whole_file::restyled(cx, slot, &content);
     Ok(write_atomically(
-        Files::new(cx, &workspace),
+        files,
         &path,
         content.as_bytes(),
         parents,
-        |slot| whole_file::restyled(cx, slot, &content),
+        restyled,
     )?)
 }
 
@@ -82,9 +84,8 @@ fn try_write(
     let options = FindOptions::following(&[Access::Write], missing);
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(files, path, options, created)?;
-        new_script::check_link(files.workspace, path, &slot, || {
-            new_script::is_script(content)
-        })?;
+        let has_script = || new_script::is_script(content);
+        new_script::check_link(files.workspace, path, &slot, has_script)?;
         let (done, written, kept) = if slot.is_file()? {
             let Restyled { bytes, note } = replacing(&slot)?;
             ("replaced", Cow::Owned(bytes), note)
@@ -103,11 +104,8 @@ fn try_write(
         files.cx.check_cancelled()?;
         if draft.commit()? {
             let size = counted(written.len(), "byte", "bytes");
-            return Ok(format!(
-                "{done} `{}`, {size}{kept}{}",
-                slot.path,
-                note(files.cx, &slot.path)
-            ));
+            let note = note(files.cx, &slot.path);
+            return Ok(format!("{done} `{}`, {size}{kept}{note}", slot.path));
         }
     }
     Err(FsError::Changed { path: path.clone() })

@@ -148,11 +148,8 @@ fn render_entry(entry: &MemoryEntry) -> String {
     } else {
         &entry.author
     };
-    let mut facts = format!(
-        "  saved {} by {}",
-        entry.saved.strftime("%Y-%m-%d"),
-        visible(author)
-    );
+    let date = entry.saved.strftime("%Y-%m-%d");
+    let mut facts = format!("  saved {date} by {}", visible(author));
     if let Some(session) = &entry.session {
         let _ = write!(facts, ", session {}", visible(session));
     }

@@ -8,8 +8,7 @@ use tools::{OutsideText, ToolContext, visible_text};
 use tools_store::rusqlite::params;
 
 use crate::memory::principal;
-use crate::row::provenance;
-use crate::row::{COLUMNS, all};
+use crate::row::{COLUMNS, all, provenance};
 use crate::scope::own_targets;
 use crate::{Memory, MemoryEntry, MemoryError};
 
@@ -95,11 +94,8 @@ fn text(memories: &[Vec<String>; 2]) -> Option<String> {
 fn with_counts(memories: &[Vec<String>; 2], counts: [usize; 2]) -> String {
     let left_out = (0..2).filter(|scope| counts[*scope] < memories[*scope].len());
     let left_out = left_out.map(|scope| {
-        format!(
-            "{} of the {}",
-            memories[scope].len() - counts[scope],
-            NAMES[scope]
-        )
+        let more = memories[scope].len() - counts[scope];
+        format!("{more} of the {}", NAMES[scope])
     });
     let left_out = left_out.collect::<Vec<_>>().join(" and ");
     let older = match left_out.is_empty() {

@@ -65,9 +65,6 @@ fn find_own(
 }
 
 fn line(entry: &MemoryEntry) -> String {
-    format!(
-        "memory {}: {}",
-        entry.id,
-        visible_line(&entry.text, EXCERPT)
-    )
+    let text = visible_line(&entry.text, EXCERPT);
+    format!("memory {}: {text}", entry.id)
 }

@@ -6,8 +6,7 @@ use tools_store::rusqlite::params;
 
 use crate::Memory;
 use crate::memory::principal;
-use crate::row::{COLUMNS, all};
-use crate::row::{Shown, shown};
+use crate::row::{COLUMNS, Shown, all, shown};
 use crate::scope::PATTERN;
 
 /// The memories of a page.
@@ -39,21 +38,18 @@ pub(crate) async fn list(
     before: Option<i64>,
 ) -> Result<Page, ToolError> {
     let memory = cx.need::<Memory>()?;
-    let (principal, scope) = (principal(cx), memory.scope(&scope)?);
+    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
     let sql = format!(
         "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND id < ? AND
             (?4 IS NULL OR instr(' ' || tags || ' ', ' ' || ?4 || ' ') > 0) ORDER BY id DESC LIMIT ?5"
     );
     let before = before.unwrap_or(i64::MAX);
-    let mut entries = memory
-        .read(move |transaction| {
-            all(
-                transaction,
-                &sql,
-                params![principal, scope.to_string(), before, tag, PAGE as i64 + 1],
-            )
-        })
-        .await?;
+    let limit = PAGE as i64 + 1;
+    let read = memory.read(move |transaction| {
+        let key = params![principal, scope, before, tag, limit];
+        all(transaction, &sql, key)
+    });
+    let mut entries = read.await?;
     let has_more = entries.len() > PAGE;
     entries.truncate(PAGE);
     let last = entries.last().filter(|_| has_more).map(|entry| entry.id);

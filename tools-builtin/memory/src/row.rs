@@ -68,12 +68,8 @@ impl MemoryEntry {
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
         let is_tag =
             |tag: &str| (1..=MAX_TAG_LENGTH).contains(&tag.len()) && tag.bytes().all(is_allowed);
-        let unusable = self
-            .tags
-            .iter()
-            .enumerate()
-            .find(|(index, tag)| *index >= MAX_TAGS || !is_tag(tag));
-        match unusable {
+        let mut tags = self.tags.iter().enumerate();
+        match tags.find(|(index, tag)| *index >= MAX_TAGS || !is_tag(tag)) {
             Some((_, tag)) => Err(MemoryError::Tag {
                 tag: visible_line(tag, 80),
             }),
@@ -105,10 +101,8 @@ pub(crate) fn find(
     params: impl tools_store::rusqlite::Params,
 ) -> Result<Option<MemoryEntry>, MemoryError> {
     let sql = format!("SELECT {COLUMNS} FROM memory WHERE {condition} LIMIT 1");
-    Ok(transaction
-        .prepare_cached(&sql)?
-        .query_row(params, read)
-        .optional()?)
+    let mut statement = transaction.prepare_cached(&sql)?;
+    Ok(statement.query_row(params, read).optional()?)
 }
 
 /// Returns all rows of a query.
@@ -118,10 +112,8 @@ pub(crate) fn all(
     params: impl tools_store::rusqlite::Params,
 ) -> Result<Vec<MemoryEntry>, MemoryError> {
     let mut statement = transaction.prepare(sql)?;
-    let entries = statement
-        .query_map(params, read)?
-        .collect::<Result<_, _>>()?;
-    Ok(entries)
+    let entries = statement.query_map(params, read)?;
+    Ok(entries.collect::<Result<_, _>>()?)
 }
 
 /// The room that scopes and principals have left. Each is counted once, so one value is of use for one transaction that only inserts.
@@ -281,11 +273,8 @@ pub(crate) fn provenance(entry: &MemoryEntry) -> String {
         .session
         .as_deref()
         .map(|session| format!(", session {}", visible_line(session, 80)));
-    format!(
-        "{} by {author}{}",
-        entry.saved.strftime("%Y-%m-%d"),
-        session.unwrap_or_default()
-    )
+    let date = entry.saved.strftime("%Y-%m-%d");
+    format!("{date} by {author}{}", session.unwrap_or_default())
 }
 
 #[cfg(test)]

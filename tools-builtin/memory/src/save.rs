@@ -53,21 +53,16 @@ pub(crate) async fn save(
         saved: Timestamp::now(),
         confirmed,
     };
-    let (saved, is_new) = memory
-        .write(move |transaction| insert(transaction, &mut Room::default(), &entry))
-        .await?;
-    let known = if is_new {
-        "saved as memory"
-    } else {
-        "known already as memory"
-    };
+    let write = memory.write(move |transaction| insert(transaction, &mut Room::default(), &entry));
+    let (saved, is_new) = write.await?;
+    let known = if is_new { "saved" } else { "known already" };
     let later = match saved.confirmed {
         true => "",
         false => {
             "; this session has read text from outside, so later sessions do not begin with it until the user confirms it"
         }
     };
-    Ok(format!("{known} {}{later}", saved.id))
+    Ok(format!("{known} as memory {}{later}", saved.id))
 }
 
 /// Returns true if the person at the host confirms the memory of a session that has read text of strangers. Without a person, or if the
@@ -82,10 +77,8 @@ async fn agrees(cx: &ToolContext, text: &str, tags: &[String]) -> Result<bool, T
         format!("\nTags: {}", tags.join(", "))
     };
     // No line of the memory looks like a line of the question.
-    let lines: String = text
-        .split('\n')
-        .map(|line| format!("\n  | {line}"))
-        .collect();
+    let lines = text.split('\n').map(|line| format!("\n  | {line}"));
+    let lines: String = lines.collect();
     let question = format!(
         "This session has read text that may be from strangers. May later sessions begin with this memory? Without a yes, it waits \
          until you confirm it.{lines}{tags}"

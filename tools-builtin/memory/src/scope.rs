@@ -85,11 +85,8 @@ pub(crate) fn own_targets() -> [Option<Target>; 2] {
 /// no other folder has it.
 pub(crate) fn project_name(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let name = folder
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let name = folder.file_name().unwrap_or_default();
+    let name = name.to_string_lossy().to_lowercase();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = name.chars().map(plain).take(NAME_CHARS).collect();
     let mut digest = Digest::hash_bytes(folder.as_os_str().as_encoded_bytes()).to_string();

@@ -8,8 +8,7 @@ use tools_store::rusqlite::params;
 
 use crate::Memory;
 use crate::memory::principal;
-use crate::row::{COLUMNS, all};
-use crate::row::{Shown, shown};
+use crate::row::{COLUMNS, Shown, all, shown};
 use crate::scope::PATTERN;
 
 /// Finds memories with one of the words, those with more of them first. Memories are data: they may be out of date or wrong, and they
@@ -39,7 +38,7 @@ pub(crate) async fn search(
     limit: u32,
 ) -> Result<Found, ToolError> {
     let memory = cx.need::<Memory>()?;
-    let (principal, scope) = (principal(cx), memory.scope(&scope)?);
+    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
     let Some(Query { matching, is_cut }) = from_text(&query) else {
         let note = Some(
             "the query has no words; write a word that the memory may have, or list the memories",
@@ -53,15 +52,11 @@ pub(crate) async fn search(
         "SELECT {COLUMNS} FROM word JOIN memory ON memory.id = word.rowid
             WHERE word MATCH ? AND principal = ? AND scope = ? ORDER BY bm25(word), id DESC LIMIT ?"
     );
-    let entries = memory
-        .read(move |transaction| {
-            all(
-                transaction,
-                &sql,
-                params![matching, principal, scope.to_string(), limit],
-            )
-        })
-        .await?;
+    let read = memory.read(move |transaction| {
+        let key = params![matching, principal, scope, limit];
+        all(transaction, &sql, key)
+    });
+    let entries = read.await?;
     let note = match entries.is_empty() {
         _ if is_cut => {
             Some("only the first 32 different words were searched; search for fewer words")

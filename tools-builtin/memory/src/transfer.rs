@@ -116,11 +116,8 @@ fn parsed(
     let (mut entries, mut bytes, mut left) = (Vec::new(), Vec::new(), MAX_IMPORT_BYTES);
     for line in 1.. {
         bytes.clear();
-        if (&mut lines)
-            .take(MAX_LINE_BYTES + 1)
-            .read_until(b'\n', &mut bytes)?
-            == 0
-        {
+        let mut line_of_most = (&mut lines).take(MAX_LINE_BYTES + 1);
+        if line_of_most.read_until(b'\n', &mut bytes)? == 0 {
             break;
         }
         left = left

@@ -82,8 +82,7 @@ async fn run(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Com
     let chats = Chats::new(sessions.clone(), retention, parallel, shutdown.clone());
     for (name, _, folder) in &channels {
         let restored = chats.restore(name, folder);
-        restored
-            .map_err(|error| refused(name, &format!("{}: {error}", folder.path().display())))?;
+        restored.map_err(|error| refused(name, &format!("{}: {error}", folder.path.display())))?;
         chats.prune(name, folder).await;
     }
     let ended = listen(&channels, &chats, &shutdown).await;
@@ -107,12 +106,8 @@ fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, CommandE
     match find(settings, name) {
         Some(found) => found.map_err(|reason| refused(name, &reason)),
         None => {
-            let names: Vec<_> = settings
-                .of::<ChannelKeys>()
-                .channels
-                .iter()
-                .map(|channel| channel.value.name.as_str())
-                .collect();
+            let channels = settings.of::<ChannelKeys>().channels.iter();
+            let names: Vec<_> = channels.map(|channel| &*channel.value.name).collect();
             let known = if names.is_empty() {
                 "there are none but terminal".to_owned()
             } else {
@@ -136,7 +131,7 @@ async fn listen(
     for (name, channel, folder) in channels {
         let (name, channel, chats) = (name.clone(), channel.clone(), chats.clone());
         let (of_chats, taker, of_notes) = (folder.clone(), name.clone(), name.clone());
-        let inbox = Inbox::new(folder.path(), shutdown.clone(), move |message, claim| {
+        let inbox = Inbox::new(&folder.path, shutdown.clone(), move |message, claim| {
             chats.take(&taker, &of_chats, message, claim)
         });
         let inbox =

@@ -77,12 +77,13 @@ impl Channel for JsonLines {
 
 /// Appends a line with one write, so that those of several processes do not mix.
 fn append(path: &Path, line: &str) -> Result<(), SendError> {
-    let mut file = open(path).map_err(|error| {
+    let refused = |what: &str, error: io::Error| {
         SendError::not_sent(format!(
-            "the file of the channel cannot be opened: {}; ask the user to check it",
+            "the file of the channel cannot be {what}: {}; ask the user to check it",
             error.kind()
         ))
-    })?;
+    };
+    let mut file = open(path).map_err(|error| refused("opened", error))?;
     match file.write(line.as_bytes()) {
         Ok(written) if written == line.len() => Ok(()),
         Ok(0) => Err(SendError::later(
@@ -91,10 +92,7 @@ fn append(path: &Path, line: &str) -> Result<(), SendError> {
         Ok(_) => Err(SendError::unclear(
             "the file of the channel took a part of the message",
         )),
-        Err(error) => Err(SendError::not_sent(format!(
-            "the file of the channel cannot be written: {}; ask the user to check it",
-            error.kind()
-        ))),
+        Err(error) => Err(refused("written", error)),
     }
 }
 

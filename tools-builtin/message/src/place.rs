@@ -1,7 +1,7 @@
 //! [`Place`]: the place in a file up to which its lines were taken.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use data_encoding::HEXLOWER;
@@ -120,15 +120,9 @@ fn mark(file: &mut File, position: u64) -> io::Result<String> {
 /// Returns the number of line breaks before a position. A file that cannot be read has none, because the number is for notes alone.
 fn line_breaks(path: &Path, position: u64) -> u64 {
     let Ok(file) = open(path) else { return 0 };
-    let (mut reader, mut count) = (BufReader::new(file.take(position)), 0);
-    loop {
-        let part = reader.fill_buf().unwrap_or_default();
-        count += part.iter().filter(|byte| **byte == b'\n').count() as u64;
-        match part.len() {
-            0 => return count,
-            read => reader.consume(read),
-        }
-    }
+    let bytes = BufReader::new(file.take(position)).bytes();
+    let breaks = bytes.map_while(Result::ok).filter(|byte| *byte == b'\n');
+    breaks.count() as u64
 }
 
 #[cfg(test)]

@@ -38,13 +38,7 @@ pub(crate) async fn send(
     to: Vec<String>,
 ) -> Result<String, ToolError> {
     let channels = cx.need::<Channels>()?;
-    let message = message(
-        cx,
-        &channels,
-        OutgoingMessage::new(channel, text),
-        subject,
-        &to,
-    )?;
+    let message = message(cx, &channels, channel, text, subject, &to)?;
     let (channel, client) = channels.get(&message.channel)?;
     let message = &message;
     let delivery = Delivery {
@@ -68,7 +62,7 @@ fn check(
         return Err(SendError::not_sent("the text is blank; write the message").into());
     }
     let channels = cx.need::<Channels>()?;
-    let message = addressed(cx, &channels, OutgoingMessage::new(channel, ""))?;
+    let message = addressed(cx, &channels, channel, String::new())?;
     channels.get(&message.channel).map(drop)
 }
 
@@ -81,13 +75,7 @@ async fn describe(
     to: Vec<String>,
 ) -> Result<Preview, ToolError> {
     let channels = cx.need::<Channels>()?;
-    let message = message(
-        cx,
-        &channels,
-        OutgoingMessage::new(channel, text),
-        subject,
-        &to,
-    )?;
+    let message = message(cx, &channels, channel, text, subject, &to)?;
     let (channel, _) = channels.get(&message.channel)?;
     let chat = message
         .chat
@@ -114,12 +102,14 @@ async fn describe(
 fn message(
     cx: &ToolContext,
     channels: &Channels,
-    mut message: OutgoingMessage,
+    channel: String,
+    text: String,
     subject: Option<String>,
     to: &[String],
 ) -> Result<OutgoingMessage, ToolError> {
-    message.subject = subject.map(checked_subject).transpose()?;
-    message = addressed(cx, channels, message)?;
+    let subject = subject.map(checked_subject).transpose()?;
+    let mut message = addressed(cx, channels, channel, text)?;
+    message.subject = subject;
     let (channel, _) = channels.get(&message.channel)?;
     message.recipients = chosen(channel, &message.channel, to)?;
     Ok(message)
@@ -129,8 +119,10 @@ fn message(
 fn addressed(
     cx: &ToolContext,
     channels: &Channels,
-    mut message: OutgoingMessage,
+    channel: String,
+    text: String,
 ) -> Result<OutgoingMessage, ToolError> {
+    let mut message = OutgoingMessage::new(channel, text);
     if message.channel == REPLY {
         let own = || {
             ToolError::execution_failed(format!(

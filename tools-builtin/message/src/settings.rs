@@ -27,20 +27,14 @@ declare_keys! {
 
 /// Returns the files with secrets that the channels name.
 pub(crate) fn secret_files(values: &Values) -> Vec<PathBuf> {
-    let channels = values
-        .of::<ChannelKeys>()
-        .channels
-        .iter()
-        .map(|channel| &channel.value);
-    channels
-        .flat_map(|channel| {
-            let secrets = channel.secrets.values().filter_map(|place| match place {
-                KeySource::File(path) => Some(path.clone()),
-                _ => None,
-            });
-            secrets
-                .chain(channel.files.iter().cloned())
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    let mut files = Vec::new();
+    for channel in &values.of::<ChannelKeys>().channels {
+        for place in channel.value.secrets.values() {
+            if let KeySource::File(path) = place {
+                files.push(path.clone());
+            }
+        }
+        files.extend_from_slice(&channel.value.files);
+    }
+    files
 }

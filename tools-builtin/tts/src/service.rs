@@ -136,14 +136,10 @@ impl Speech {
             Some(path) => SoundFormat::from_path(path).filter(|format| formats.contains(format)),
         };
         named.ok_or_else(|| {
-            let formats = formats
-                .iter()
-                .map(|format| format!(".{format}"))
-                .collect::<Vec<_>>()
-                .join(", ");
+            let formats: Vec<_> = formats.iter().map(|format| format!(".{format}")).collect();
             SpeechError::Format {
                 backend: self.backend.name,
-                formats,
+                formats: formats.join(", "),
             }
         })
     }
@@ -204,10 +200,8 @@ fn with_lengths(mut bytes: Vec<u8>) -> Result<Vec<u8>, &'static str> {
     let mut at = RIFF;
     let mut has_format = false;
     while let Some(header) = bytes.get(at..at + CHUNK) {
-        let (name, declared) = (
-            &header[..4],
-            u32::from_le_bytes([header[4], header[5], header[6], header[7]]),
-        );
+        let name = &header[..4];
+        let declared = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
         let left = bytes.len() - at - CHUNK;
         let declared = declared as usize;
         if name == b"data" {
@@ -215,10 +209,10 @@ fn with_lengths(mut bytes: Vec<u8>) -> Result<Vec<u8>, &'static str> {
                 return Err("it has samples before their format");
             }
             // A dummy is 0 or more than there is.
-            let length = if declared == 0 || declared > left {
+            let length = if declared == 0 {
                 left
             } else {
-                declared
+                declared.min(left)
             };
             if length == 0 {
                 return Err("it has no samples");

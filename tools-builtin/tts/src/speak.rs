@@ -40,6 +40,11 @@ pub(crate) async fn speak(
     let format = speech.format(path.as_deref())?;
     let sound = speech.speak(cx, &text, voice.as_deref(), format).await?;
     let length = sound.len();
+    let about = format!(
+        "{}, {length} bytes, spoken by {}",
+        format.media_type(),
+        speech.backend().name
+    );
     let Some(path) = path else {
         if length > MAX_INLINE {
             let advice = "give a path, so that the sound is written to a file";
@@ -50,24 +55,15 @@ pub(crate) async fn speak(
             .into());
         }
         let data = BASE64.encode(&sound);
-        let note = format!(
-            "[{}, {length} bytes, spoken by {}]",
-            format.media_type(),
-            speech.backend().name
-        );
         return Ok(vec![
-            Content::text(note),
+            Content::text(format!("[{about}]")),
             Content::Audio {
                 data,
                 mime_type: format.media_type().to_owned(),
             },
         ]);
     };
-    let note = format!(
-        "wrote `{path}`: {}, {length} bytes, spoken by {}",
-        format.media_type(),
-        speech.backend().name
-    );
+    let note = format!("wrote `{path}`: {about}");
     let cx = cx.clone();
     let written =
         tokio::task::spawn_blocking(move || workspace.write_file(&cx, &path, sound)).await;

@@ -129,15 +129,9 @@ impl Document {
         whole: bool,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Self, DocumentError> {
-        let stop = is_over;
-        let Source {
-            bytes,
-            media_type,
-            charset,
-            url,
-        } = source;
-        let size = bytes.len();
-        let media = Media::new(media_type, bytes);
+        let url = source.url;
+        let size = source.bytes.len();
+        let media = Media::new(source.media_type, source.bytes);
         match media {
             Media::Image(_) if size > MAX_IMAGE_BYTES => return Err(DocumentError::Image { size }),
             Media::Image(mime_type) => return Ok(Self::Image { mime_type }),
@@ -145,20 +139,20 @@ impl Document {
             Media::Binary(media_type) => return Err(DocumentError::Binary { media_type, size }),
             Media::Html | Media::Json | Media::Xml | Media::Text => {}
         }
-        let text = decode_document(bytes, charset);
+        let text = decode_document(source.bytes, source.charset);
         let notation = match format {
             Format::Markdown => Notation::Markdown,
             Format::Text => Notation::Plain,
             Format::Raw => return Ok(Self::from_text(text.into_owned())),
         };
         Ok(match media {
-            Media::Html => Self::from_page(html::convert(&text, url, notation, whole, stop)),
+            Media::Html => Self::from_page(html::convert(&text, url, notation, whole, is_over)),
             Media::Json => match feed::json::read(&text) {
-                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), stop),
+                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), is_over),
                 None => Self::from_text(json::pretty(&text)),
             },
             Media::Xml => match feed::xml::read(&text) {
-                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), stop),
+                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), is_over),
                 None => Self::from_text(xml::pretty(&text)),
             },
             _ => Self::from_text(text.into_owned()),
@@ -186,10 +180,8 @@ impl Document {
         let mut notes = Vec::new();
         if !page.left_out.is_empty() {
             let parts: Vec<String> = page.left_out.iter().map(ToString::to_string).collect();
-            notes.push(format!(
-                "left out: {}; `whole` = true includes them",
-                parts.join(", ")
-            ));
+            let parts = parts.join(", ");
+            notes.push(format!("left out: {parts}; `whole` = true includes them"));
         }
         if page.leads_on {
             notes.push(LEADS_ON.to_owned());

@@ -64,18 +64,10 @@ impl Feed {
         stop: Stop<'_>,
     ) -> (String, Vec<String>) {
         let mut blocks = Vec::new();
-        heading(
-            &mut blocks,
-            1,
-            self.title(url),
-            address(&self.link, url),
-            notation,
-        );
-        push(
-            &mut blocks,
-            &plain(&self.summary, url, MAX_SUMMARY),
-            notation,
-        );
+        let address = address(&self.link, url);
+        heading(&mut blocks, 1, self.title(url), address, notation);
+        let summary = plain(&self.summary, url, MAX_SUMMARY);
+        push(&mut blocks, &summary, notation);
         let mut text = blocks.join("\n\n");
         let mut written = 0;
         for entry in &self.entries {
@@ -113,11 +105,8 @@ impl Entry {
         let title = Some(plain(&self.title, url, MAX_TITLE)).filter(|title| !title.is_empty());
         heading(&mut blocks, 2, title, address(&self.link, url), notation);
         push(&mut blocks, &plain(&self.date, url, MAX_TITLE), notation);
-        push(
-            &mut blocks,
-            &plain(&self.summary, url, MAX_SUMMARY),
-            notation,
-        );
+        let summary = plain(&self.summary, url, MAX_SUMMARY);
+        push(&mut blocks, &summary, notation);
         blocks.join("\n\n")
     }
 }
@@ -134,11 +123,8 @@ fn heading(
     let marks = "#".repeat(level);
     blocks.push(match (notation, address) {
         (Notation::Markdown, Some(address)) => {
-            format!(
-                "{marks} [{}]({})",
-                escape_text(&title),
-                destination(&address)
-            )
+            let title = escape_text(&title);
+            format!("{marks} [{title}]({})", destination(&address))
         }
         (Notation::Markdown, None) => format!("{marks} {}", escape_text(&title)),
         (Notation::Plain, Some(address)) => format!("{title}\n{address}"),

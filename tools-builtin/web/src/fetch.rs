@@ -88,10 +88,8 @@ pub(crate) async fn fetch(
         return Err(failed(&response, document.ok()));
     }
     let document = document.map_err(|error| {
-        ToolError::execution_failed(format!(
-            "{} cannot be read: {error}",
-            shown(response.url.as_str())
-        ))
+        let url = shown(response.url.as_str());
+        ToolError::execution_failed(format!("{url} cannot be read: {error}"))
     })?;
     Ok(match document {
         Document::Image { mime_type } => image(&response, mime_type),
@@ -151,10 +149,8 @@ fn leading_on(response: &Response, mut document: Document) -> Document {
 /// Returns the address in the header `Refresh`, or in the `Location` of a redirect that is not followed, unless it is that of the document.
 fn next_address(response: &Response) -> Option<String> {
     let header = |name| {
-        response
-            .headers
-            .get(name)
-            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+        let value = response.headers.get(name)?;
+        Some(String::from_utf8_lossy(value.as_bytes()))
     };
     let address = match header("refresh") {
         Some(refresh) => html::of_refresh(&refresh)?.to_owned(),
@@ -239,18 +235,14 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
         status if status.is_server_error() => "try again later, or choose another source",
         _ => "check the address",
     };
-    let mut message = format!(
-        "{} answered {status}; {advice}",
-        shown(response.url.as_str())
-    );
+    let url = shown(response.url.as_str());
+    let mut message = format!("{url} answered {status}; {advice}");
     if let Some(Document::Text { text, .. }) = document
         && let Ok(excerpt) = Excerpt::new(&text, 0, ERROR_CHARS)
         && !excerpt.text.trim().is_empty()
     {
-        message = format!(
-            "{message}\n{}",
-            OutsideText::new(response.url.as_str(), excerpt.text)
-        );
+        let quoted = OutsideText::new(response.url.as_str(), excerpt.text);
+        message += &format!("\n{quoted}");
     }
     response.to_error(message)
 }

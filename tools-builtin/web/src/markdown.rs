@@ -57,12 +57,10 @@ fn is_balanced(address: &str) -> bool {
 /// Returns true if `&` before this text begins a character reference of Markdown.
 fn is_entity(rest: &str) -> bool {
     // The longest name has 31 characters.
-    let name = rest
-        .bytes()
-        .take(33)
-        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
-        .count();
-    name > 0 && rest.as_bytes().get(name) == Some(&b';')
+    let begin = rest.bytes().take(33);
+    let name = begin.take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#');
+    let length = name.count();
+    length > 0 && rest.as_bytes().get(length) == Some(&b';')
 }
 
 #[cfg(test)]

@@ -30,12 +30,8 @@ impl Media {
             | "binary/octet-stream"
             | "text/plain"
             | "unknown/unknown" => Self::from_bytes(&media_type, bytes),
-            json if json == "application/json"
-                || json.ends_with("+json")
-                || json == "text/json" =>
-            {
-                Self::Json
-            }
+            "application/json" | "text/json" => Self::Json,
+            json if json.ends_with("+json") => Self::Json,
             xml if xml.ends_with("/xml") || xml.ends_with("+xml") => Self::Xml,
             image if image.starts_with("image/") => {
                 image_type(bytes).map_or(Self::Binary(media_type_name(image)), Self::Image)

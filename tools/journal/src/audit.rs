@@ -8,8 +8,7 @@ use rusqlite::types::ValueRef;
 use tools::Digest;
 
 use crate::ledger::stored_digest;
-use crate::open::Fault;
-use crate::open::WITH_SESSIONS;
+use crate::open::{Fault, WITH_SESSIONS};
 use crate::row::{COLUMNS, ERASED, RULING};
 use crate::{AuditEntry, Head, OpenError, chain, open, row};
 
@@ -105,10 +104,8 @@ impl Audit {
         } else {
             "salt, content"
         };
-        let sql = format!(
-            "SELECT {}, hash, {contents} FROM entry ORDER BY seq",
-            self.columns()
-        );
+        let columns = self.columns();
+        let sql = format!("SELECT {columns}, hash, {contents} FROM entry ORDER BY seq");
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut rows = statement.query([]).map_err(unreadable)?;
         let mut last = Head::new(0, chain::genesis());
@@ -120,10 +117,8 @@ impl Audit {
                 return Err(AuditError::Missing { row: number });
             }
             let hash = row_hash(&last.hash, seq, row).map_err(unreadable)?;
-            let stored = row
-                .get(COLUMNS.len())
-                .ok()
-                .and_then(|bytes| stored_digest(seq, bytes).ok());
+            let stored = row.get(COLUMNS.len()).ok();
+            let stored = stored.and_then(|bytes| stored_digest(seq, bytes).ok());
             let Some(hash) =
                 hash.filter(|hash| stored == Some(*hash) && i64::try_from(number) == Ok(seq))
             else {
@@ -206,10 +201,8 @@ fn row_hash(
     let columns = (0..COLUMNS.len())
         .map(|column| row.get_ref(column))
         .collect::<Result<Vec<_>, _>>()?;
-    let (salt, content) = (
-        row.get_ref(COLUMNS.len() + 1)?,
-        row.get_ref(COLUMNS.len() + 2)?,
-    );
+    let salt = row.get_ref(COLUMNS.len() + 1)?;
+    let content = row.get_ref(COLUMNS.len() + 2)?;
     let (salt, content) = match (salt, content) {
         (ValueRef::Null, ValueRef::Null) => {
             let (ruling, columns) = columns.split_last().unzip();

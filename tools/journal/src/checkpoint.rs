@@ -32,10 +32,8 @@ impl Ledger<'_> {
             return Ok(None);
         }
         let sql = "SELECT ifnull(max(place) + 1, 0) FROM message WHERE session = ?";
-        let place = self
-            .connection
-            .prepare_cached(sql)?
-            .query_row([session], |row| row.get(0))?;
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let place = statement.query_row([session], |row| row.get(0))?;
         self.write(session, newest, place, added).map(Some)
     }
 
@@ -43,12 +41,8 @@ impl Ledger<'_> {
     pub(crate) fn load(&self, session: &str) -> Result<Option<Checkpoint>, Fault> {
         let sql = "SELECT state, checkpoint FROM state WHERE session = ?";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-        let Some((state, checkpoint)) = self
-            .connection
-            .prepare_cached(sql)?
-            .query_row([session], read)
-            .optional()?
-        else {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let Some((state, checkpoint)) = statement.query_row([session], read).optional()? else {
             return Ok(None);
         };
         // A process that opened the file at version 1 stores the whole conversation in the state. Any message rows then belong
@@ -58,18 +52,15 @@ impl Ledger<'_> {
         }
         let sql = "SELECT text FROM message WHERE session = ? ORDER BY place";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let messages = statement
-            .query_map([session], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
+        let messages = statement.query_map([session], |row| row.get(0))?;
+        let messages = messages.collect::<Result<_, _>>()?;
         Ok(Some(Checkpoint::new(messages, state)))
     }
 
     fn newest(&self, session: &str) -> Result<Option<CheckpointId>, Fault> {
         let sql = "SELECT checkpoint FROM state WHERE session = ?";
-        let newest = self
-            .connection
-            .prepare_cached(sql)?
-            .query_row([session], |row| row.get(0).map(CheckpointId));
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let newest = statement.query_row([session], |row| row.get(0).map(CheckpointId));
         Ok(newest.optional()?)
     }
 
@@ -81,9 +72,8 @@ impl Ledger<'_> {
         place: u64,
         checkpoint: &Checkpoint,
     ) -> Result<CheckpointId, Fault> {
-        let mut insert = self
-            .connection
-            .prepare_cached("INSERT INTO message (session, place, text) VALUES (?, ?, ?)")?;
+        let sql = "INSERT INTO message (session, place, text) VALUES (?, ?, ?)";
+        let mut insert = self.connection.prepare_cached(sql)?;
         for (place, text) in (place..).zip(&checkpoint.messages) {
             insert.execute(params![session, number(place), text])?;
         }

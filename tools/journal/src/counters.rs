@@ -67,10 +67,8 @@ impl SharedCounters {
         let mut connection = self.connection.lock().ignore_poison();
         let update = || -> rusqlite::Result<Result<(), E>> {
             let transaction = begin(&mut connection)?;
-            let mut values = keys
-                .iter()
-                .map(|key| read(&transaction, key))
-                .collect::<Result<Vec<_>, _>>()?;
+            let values = keys.iter().map(|key| read(&transaction, key));
+            let mut values = values.collect::<Result<Vec<_>, _>>()?;
             if let Err(refused) = change(&mut values) {
                 return Ok(Err(refused));
             }

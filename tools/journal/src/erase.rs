@@ -70,16 +70,14 @@ fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Res
         .prepare("SELECT seq FROM entry WHERE session = ?")?
         .query_map([session], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let sql = format!(
-        "UPDATE entry SET ({}, salt) = ({}NULL) WHERE seq = ?1",
-        COLUMNS.join(", "),
-        places()
-    );
+    let columns = COLUMNS.join(", ");
+    let places = places();
+    let sql = format!("UPDATE entry SET ({columns}, salt) = ({places}NULL) WHERE seq = ?1");
+    let mut update = transaction.prepare(&sql)?;
     for seq in &rows {
-        transaction
-            .prepare_cached(&sql)?
-            .execute(params_from_iter(erased(*seq)))?;
+        update.execute(params_from_iter(erased(*seq)))?;
     }
+    drop(update);
     let messages = transaction.execute("DELETE FROM message WHERE session = ?", [session])?;
     for table in ["state", "session"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?"), [session])?;

@@ -85,10 +85,8 @@ fn copy_rows(
     name: &str,
 ) -> Result<(), Fault> {
     let mut numbers: BTreeMap<i64, Value> = BTreeMap::new();
-    let sql = format!(
-        "SELECT {} FROM entry WHERE session = ? ORDER BY seq",
-        COLUMNS.join(", ")
-    );
+    let columns = COLUMNS.join(", ");
+    let sql = format!("SELECT {columns} FROM entry WHERE session = ? ORDER BY seq");
     let mut statement = source.prepare(&sql)?;
     let mut rows = statement.query([session])?;
     while let Some(row) = rows.next()? {
@@ -124,10 +122,8 @@ fn copy_table(
     let mut statement =
         source.prepare(&format!("SELECT {columns} FROM {table} WHERE session = ?"))?;
     let count = statement.column_count();
-    let sql = format!(
-        "INSERT INTO {table} (session, {columns}) VALUES (?{})",
-        ", ?".repeat(count)
-    );
+    let places = ", ?".repeat(count);
+    let sql = format!("INSERT INTO {table} (session, {columns}) VALUES (?{places})");
     let mut insert = target.prepare(&sql)?;
     let mut rows = statement.query([session])?;
     while let Some(row) = rows.next()? {

@@ -19,11 +19,9 @@ impl<'a> Ledger<'a> {
     pub(crate) fn new(connection: &'a Connection) -> Result<Self, Fault> {
         // Read for each transaction, because other processes write between two of them.
         let last = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1";
-        let last = connection
-            .prepare_cached(last)?
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let head = match last {
+        let mut statement = connection.prepare_cached(last)?;
+        let last = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let head = match last.optional()? {
             None => Head::new(0, chain::genesis()),
             Some((seq, hash)) => Head::new(unsigned(seq, seq, "seq")?, stored_digest(seq, hash)?),
         };
@@ -43,25 +41,21 @@ impl<'a> Ledger<'a> {
     /// Appends a row of these columns, the first of which is [`next`](Self::next), and returns its number.
     pub(crate) fn append_columns(&mut self, columns: [Value; COLUMNS.len()]) -> Result<u64, Fault> {
         let seq = self.next();
-        let salt: Vec<u8> = self
-            .connection
-            .prepare_cached("SELECT randomblob(16)")?
-            .query_row([], |random| random.get(0))?;
+        let mut random = self.connection.prepare_cached("SELECT randomblob(16)")?;
+        let salt: Vec<u8> = random.query_row([], |random| random.get(0))?;
         let content = chain::content(&salt, columns.iter().map(ValueRef::from));
         let hash = chain::link(&self.head.hash, &content);
-        let sql = format!(
-            "INSERT INTO entry ({}, salt, content, hash) VALUES ({}?, ?, ?)",
-            COLUMNS.join(", "),
-            "?, ".repeat(COLUMNS.len())
-        );
+        let names = COLUMNS.join(", ");
+        let places = "?, ".repeat(COLUMNS.len());
+        let sql =
+            format!("INSERT INTO entry ({names}, salt, content, hash) VALUES ({places}?, ?, ?)");
         let [content, digest] =
             [content, hash].map(|digest| Value::Blob(digest.as_bytes().to_vec()));
         let hashed = columns
             .into_iter()
             .chain([Value::Blob(salt), content, digest]);
-        self.connection
-            .prepare_cached(&sql)?
-            .execute(params_from_iter(hashed))?;
+        let mut insert = self.connection.prepare_cached(&sql)?;
+        insert.execute(params_from_iter(hashed))?;
         self.head = Head::new(seq, hash);
         Ok(seq)
     }

@@ -150,10 +150,8 @@ impl Row {
 
 /// Returns the milliseconds since 1970, UTC, or 0 if the clock is set before that.
 pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Converts to SQLite's signed integer. Saturates, though no number here gets that large.

@@ -46,10 +46,8 @@ impl SqliteJournal {
         if text.len() <= self.options.max_result_bytes {
             return Ok((text, digest));
         }
-        let note = format!(
-            "[the call ran; its result of {} bytes was too large to store]",
-            text.len()
-        );
+        let length = text.len();
+        let note = format!("[the call ran; its result of {length} bytes was too large to store]");
         let kept = ToolResult {
             is_error: result.is_error,
             ..ToolResult::text(note)

@@ -6,8 +6,7 @@ use tools::journal::{Checkpoint, JournalFuture, SessionStart};
 
 use crate::audit::unreadable;
 use crate::ledger::Ledger;
-use crate::open::Fault;
-use crate::open::{VERSION, WITH_JOBS, WITH_MODELS, WITH_SESSIONS};
+use crate::open::{Fault, VERSION, WITH_JOBS, WITH_MODELS, WITH_SESSIONS};
 use crate::{Audit, AuditError, SqliteJournal};
 
 impl SqliteJournal {
@@ -52,16 +51,13 @@ impl Audit {
     ) -> Result<Option<Checkpoint>, AuditError> {
         let read = || -> Result<_, Fault> {
             let sql = "SELECT state FROM state WHERE session = ?";
-            let state: Option<String> = self
-                .connection
-                .query_row(sql, [session], |row| row.get(0))
-                .optional()?;
+            let state = self.connection.query_row(sql, [session], |row| row.get(0));
+            let state: Option<String> = state.optional()?;
             let Some(state) = state else { return Ok(None) };
             let sql = "SELECT text FROM message WHERE session = ? ORDER BY place LIMIT ?";
             let mut statement = self.connection.prepare(sql)?;
-            let texts = statement
-                .query_map(params![session, messages], |row| row.get(0))?
-                .collect::<Result<_, _>>()?;
+            let texts = statement.query_map(params![session, messages], |row| row.get(0))?;
+            let texts = texts.collect::<Result<_, _>>()?;
             Ok(Some(Checkpoint::new(texts, state)))
         };
         read().map_err(unreadable)

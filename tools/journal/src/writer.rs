@@ -10,8 +10,7 @@ use tools::journal::JournalError;
 
 use crate::OpenError;
 use crate::ledger::Ledger;
-use crate::open::Fault;
-use crate::open::begin;
+use crate::open::{Fault, begin};
 
 /// The capacity of the queue. Senders wait while it is full.
 const QUEUE: usize = 1024;

@@ -109,11 +109,8 @@ impl Index {
         if query.words.is_empty() {
             return (Vec::new(), 0);
         }
-        let allowed = self
-            .documents
-            .iter()
-            .map(|document| &**document)
-            .filter(|document| may(&document.name));
+        let documents = self.documents.iter().map(|document| &**document);
+        let allowed = documents.filter(|document| may(&document.name));
         let (ranked, number) = self.ranking.rank(allowed, &query, limit);
         let found = |(score, document): (f64, &Document)| {
             let matches = matches(document, &query);
@@ -148,13 +145,8 @@ fn matches(document: &Document, query: &Query) -> Vec<Match> {
                 .into_iter()
                 .filter(|field| term.counts[*field as usize] > 0)
                 .collect();
-            Some((
-                word,
-                Match {
-                    word: query.words[word].text.clone(),
-                    fields,
-                },
-            ))
+            let text = query.words[word].text.clone();
+            Some((word, Match { word: text, fields }))
         })
         .collect();
     found.sort_by_key(|(word, _)| *word);

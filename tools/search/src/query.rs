@@ -39,11 +39,8 @@ impl Query {
             }
             words.len() < most
         });
-        let mut stems: Vec<_> = words
-            .iter()
-            .enumerate()
-            .map(|(at, word)| (word.stem, at))
-            .collect();
+        let stems = words.iter().enumerate().map(|(at, word)| (word.stem, at));
+        let mut stems: Vec<_> = stems.collect();
         stems.sort_unstable();
         let mut bits = Box::new([0; 64]);
         for (stem, _) in &stems {
@@ -60,10 +57,8 @@ impl Query {
         if self.bits[slot] & bit == 0 {
             return None;
         }
-        self.stems
-            .binary_search_by_key(&stem, |(stem, _)| *stem)
-            .ok()
-            .map(|found| self.stems[found].1)
+        let found = self.stems.binary_search_by_key(&stem, |(stem, _)| *stem);
+        Some(self.stems[found.ok()?].1)
     }
 }
 

@@ -1,7 +1,7 @@
 //! BM25 over weighted fields.
 
 use crate::Field;
-use crate::document::{Document, Term};
+use crate::document::Document;
 use crate::query::Query;
 
 /// The parameters of the ranking.
@@ -39,13 +39,13 @@ impl Ranking {
         // The words of all candidates, each with its weighted count.
         let mut hits: Vec<(usize, f64)> = Vec::new();
         for document in documents {
-            let length = self.length(document);
+            let length = self.weighted(document.lengths);
             number += 1;
             total += length;
             let known = hits.len();
             for term in &document.terms {
                 if let Some(word) = query.position(term.stem) {
-                    let count = self.count(term);
+                    let count = self.weighted(term.counts);
                     if count > 0.0 {
                         hits.push((word, count));
                         having[word] += 1;
@@ -83,19 +83,8 @@ impl Ranking {
         (ranked, having_words)
     }
 
-    fn length(&self, document: &Document) -> f64 {
-        self.weights
-            .iter()
-            .zip(document.lengths)
-            .map(|(weight, length)| weight * f64::from(length))
-            .sum()
-    }
-
-    fn count(&self, term: &Term) -> f64 {
-        self.weights
-            .iter()
-            .zip(term.counts)
-            .map(|(weight, count)| weight * f64::from(count))
-            .sum()
+    fn weighted<T: Into<f64>>(&self, counts: [T; Field::ALL.len()]) -> f64 {
+        let counts = self.weights.iter().zip(counts);
+        counts.map(|(weight, count)| weight * count.into()).sum()
     }
 }

@@ -57,12 +57,9 @@ pub(crate) fn each_text<'a>(tool: &'a Tool, mut each: impl FnMut(Field, &'a str)
             schemas.extend(named.values());
         }
         let described = keys.get("description").into_iter().chain(keys.get("const"));
-        let allowed = keys
-            .get("enum")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        for text in described.chain(allowed).filter_map(Value::as_str) {
+        let allowed = keys.get("enum").and_then(Value::as_array);
+        let all = described.chain(allowed.into_iter().flatten());
+        for text in all.filter_map(Value::as_str) {
             if !each(Field::ParameterDescription, text) {
                 return;
             }

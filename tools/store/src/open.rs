@@ -89,13 +89,11 @@ impl Schema {
         let transaction = begin(connection).map_err(&refused)?;
         let version = self.migrated(&transaction, path)?;
         if version < self.version() {
-            let missing = (0..)
-                .zip(self.migrations)
-                .filter(|(number, _)| *number >= version);
-            let mut missing = missing.map(|(_, migration)| migration);
-            missing
-                .try_for_each(|migration| transaction.execute_batch(migration))
-                .map_err(&refused)?;
+            for (number, migration) in (0..).zip(self.migrations) {
+                if number >= version {
+                    transaction.execute_batch(migration).map_err(&refused)?;
+                }
+            }
             transaction
                 .pragma_update(None, "application_id", self.application_id)
                 .map_err(&refused)?;

@@ -124,18 +124,16 @@ pub fn check_file(path: &Path) -> io::Result<()> {
 pub fn tighten(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
+        use rustix::fs::OFlags;
         use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt};
 
         let metadata = path.symlink_metadata()?;
         if is_own(&metadata) && !metadata.is_symlink() && metadata.mode() & OTHERS != 0 {
             // Through the open file: a link that took its place meanwhile is not followed, and a pipe is not waited for.
-            let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK)
-                .bits()
-                .cast_signed();
-            let file = OpenOptions::new()
-                .read(true)
-                .custom_flags(flags)
-                .open(path)?;
+            let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+            let mut options = OpenOptions::new();
+            options.read(true).custom_flags(flags.bits().cast_signed());
+            let file = options.open(path)?;
             file.set_permissions(PermissionsExt::from_mode(metadata.mode() & 0o700))?;
         }
     }

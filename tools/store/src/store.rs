@@ -124,9 +124,8 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut connection = self.connection();
-        let transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Deferred)
-            .map_err(StoreError::from)?;
+        let begun = connection.transaction_with_behavior(TransactionBehavior::Deferred);
+        let transaction = begun.map_err(StoreError::from)?;
         if let Some((schema, path)) = &self.shared.file {
             schema.check(&transaction, path)?;
         }
@@ -141,13 +140,8 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let turn = self
-            .shared
-            .turn
-            .clone()
-            .acquire_owned()
-            .await
-            .map_err(|_| StoreError::Closed)?;
+        let turn = self.shared.turn.clone().acquire_owned().await;
+        let turn = turn.map_err(|_| StoreError::Closed)?;
         let store = self.clone();
         let blocking = move || {
             let done = work(&store);

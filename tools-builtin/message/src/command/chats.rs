@@ -90,20 +90,14 @@ impl Chats {
         channel: &str,
         folder: &Arc<ChannelFolder>,
     ) -> std::io::Result<()> {
-        for (file, message) in folder.kept().read()? {
+        let mut waiting = self.waiting();
+        for (file, message) in folder.kept.read()? {
             if file.begun_after().is_some() && self.retention.is_none() {
                 continue;
             }
             let key = (channel.to_owned(), message.chat().to_owned());
-            self.push(
-                &mut self.waiting(),
-                key,
-                folder,
-                QueuedMessage {
-                    message,
-                    kept: Some(file),
-                },
-            );
+            let kept = Some(file);
+            self.push(&mut waiting, key, folder, QueuedMessage { message, kept });
         }
         Ok(())
     }
@@ -124,15 +118,10 @@ impl Chats {
         claim().map_err(|error| NotTaken::Unclaimed {
             reason: error.to_string(),
         })?;
-        let kept = self
-            .retention
-            .as_ref()
-            .map(|_| folder.kept().keep(&message))
-            .and_then(|kept| {
-                let warn =
-                    |error| say(&key, &format!("the message waits in memory alone: {error}"));
-                kept.map_err(warn).ok()
-            });
+        let kept = self.retention.as_ref().and_then(|_| {
+            let warn = |error| say(&key, &format!("the message waits in memory alone: {error}"));
+            folder.kept.keep(&message).map_err(warn).ok()
+        });
         self.push(&mut waiting, key, folder, QueuedMessage { message, kept });
         Ok(())
     }

@@ -24,9 +24,11 @@ const BESIDE: [&str; 2] = ["journal-wal", "journal-shm"];
 /// is dropped.
 #[derive(Debug)]
 pub(super) struct ChannelFolder {
-    path: PathBuf,
+    /// The path.
+    pub(super) path: PathBuf,
     workspace: String,
-    kept: KeptMessages,
+    /// The messages that wait for the sessions of this workspace.
+    pub(super) kept: KeptMessages,
     /// Unlocks when it is closed.
     _lock: File,
 }
@@ -75,11 +77,6 @@ impl ChannelFolder {
             kept,
             _lock: lock,
         })
-    }
-
-    /// Returns the path.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Returns the principal of a chat. A channel does not prove who of its members writes.
@@ -145,28 +142,20 @@ impl ChannelFolder {
 
     /// Removes a journal, unless it has changed since it was read.
     pub(super) fn remove_unchanged(journal: &SessionFiles<PathBuf>) -> io::Result<()> {
-        let is_unchanged =
-            files(journal.id.clone()).is_some_and(|now| now.changed == journal.changed);
-        if is_unchanged {
-            Self::remove(&journal.id)
-        } else {
-            Ok(())
+        match files(journal.id.clone()) {
+            Some(now) if now.changed == journal.changed => Self::remove(&journal.id),
+            _ => Ok(()),
         }
     }
 
     fn has_others_waiting(&self) -> io::Result<bool> {
         for entry in fs::read_dir(self.path.join(WAITING))? {
             let folder = entry?.path();
-            if folder != self.kept.folder() && fs::read_dir(folder)?.next().is_some() {
+            if folder != self.kept.folder && fs::read_dir(folder)?.next().is_some() {
                 return Ok(true);
             }
         }
         Ok(false)
-    }
-
-    /// Returns the messages that wait.
-    pub(super) fn kept(&self) -> &KeptMessages {
-        &self.kept
     }
 }
 

@@ -19,7 +19,7 @@ const BEGUN: &str = "begun";
 /// The messages of a channel that have no answer yet, one file each. The name is a number, in the order in which they came.
 #[derive(Debug)]
 pub(super) struct KeptMessages {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     next: AtomicU64,
 }
 
@@ -59,10 +59,6 @@ impl KeptMessages {
             folder,
             next: AtomicU64::new(last.map_or(0, |last| last + 1)),
         })
-    }
-
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Keeps a message. Returns its file.

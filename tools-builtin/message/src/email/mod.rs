@@ -119,19 +119,15 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
 
 /// Parses a mailbox such as `Ada <ada@example.org>`, or returns the end of a sentence.
 fn mailbox(text: &str) -> Result<Mailbox, String> {
-    let refused = || {
-        format!(
-            "has {text:?}, which is not an address such as ada@example.org, or Ada <ada@example.org>; correct it"
-        )
-    };
-    let mailbox: Mailbox = text.parse().map_err(|_| refused())?;
-    let address: &str = mailbox.email.as_ref();
-    let is_plain = address.is_ascii() && !text.chars().any(char::is_control);
-    if is_plain {
-        Ok(mailbox)
-    } else {
-        Err(refused())
-    }
+    let mailbox = text.parse().ok().filter(|mailbox: &Mailbox| {
+        let address: &str = mailbox.email.as_ref();
+        address.is_ascii() && !text.chars().any(char::is_control)
+    });
+    mailbox.ok_or_else(|| {
+ format!(
+ "has {text:?}, which is not an address such as ada@example.org, or Ada <ada@example.org>; correct it"
+ )
+ })
 }
 
 impl Channel for Email {

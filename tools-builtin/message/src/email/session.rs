@@ -1,5 +1,6 @@
 //! A session with an SMTP server, which sends one mail.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use lettre::message::Mailbox;
@@ -59,12 +60,11 @@ pub(super) async fn send(
         prepare(connection, encryption, credentials, from, to),
     )
     .await;
-    let late = || {
+    let mut session = preparation.map_err(|_| {
         SendError::later(format!(
             "the mail server did not answer within {PREPARATION:?}"
         ))
-    };
-    let mut session = preparation.map_err(|_| late())??;
+    })??;
     match timeout(CONTENT, session.message(letter)).await {
         Err(_) => {
             return Err(SendError::unclear(format!(
@@ -111,26 +111,25 @@ async fn prepare(
             .await;
         login.map_err(|error| refused("refused the login", &error))?;
     }
-    let begun = session
-        .command(Mail::new(Some(from.email.clone()), Vec::new()))
-        .await;
-    begun.map_err(|error| refused("refused the sender", &error))?;
+    let sender = Mail::new(Some(from.email.clone()), Vec::new());
+    command(&mut session, sender, "refused the sender").await?;
     for recipient in to {
-        let taken = session
-            .command(Rcpt::new(recipient.email.clone(), Vec::new()))
-            .await;
-        taken.map_err(|error| {
-            refused(
-                &format!("refused the recipient {}", recipient.email),
-                &error,
-            )
-        })?;
+        let what = format!("refused the recipient {}", recipient.email);
+        let recipient = Rcpt::new(recipient.email.clone(), Vec::new());
+        command(&mut session, recipient, &what).await?;
     }
-    session
-        .command(Data)
-        .await
-        .map_err(|error| refused("refused the mail", &error))?;
+    command(&mut session, Data, "refused the mail").await?;
     Ok(session)
+}
+
+/// Sends a command, whose refusal is an error with `what` it means.
+async fn command(
+    session: &mut AsyncSmtpConnection,
+    command: impl Display,
+    what: &str,
+) -> Result<(), SendError> {
+    let answered = session.command(command).await;
+    answered.map(drop).map_err(|error| refused(what, &error))
 }
 
 /// Returns the error of a refusal. The reply of the server is left out, which may repeat the password.

@@ -1,5 +1,6 @@
 //! [`SmtpStream`]: a connection for lettre, and the beginning of a session with STARTTLS.
 
+use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -56,11 +57,8 @@ impl SmtpStream {
         if !greeting.starts_with("220") {
             return Err(SendError::later("the mail server takes no mails for now"));
         }
-        connection
-            .write_all(Ehlo::new(client.clone()).to_string().as_bytes())
-            .await
-            .map_err(broken)?;
-        let extensions = reply(&mut connection).await.map_err(broken)?;
+        let extensions = ask(&mut connection, Ehlo::new(client.clone())).await;
+        let extensions = extensions.map_err(broken)?;
         let offers = |line: &str| {
             line.get(4..)
                 .is_some_and(|name| name.trim().eq_ignore_ascii_case("STARTTLS"))
@@ -68,15 +66,8 @@ impl SmtpStream {
         if !extensions.starts_with("250") || !extensions.lines().any(offers) {
             return Err(refused("does not offer STARTTLS"));
         }
-        connection
-            .write_all(Starttls.to_string().as_bytes())
-            .await
-            .map_err(broken)?;
-        if !reply(&mut connection)
-            .await
-            .map_err(broken)?
-            .starts_with("220")
-        {
+        let answer = ask(&mut connection, Starttls).await.map_err(broken)?;
+        if !answer.starts_with("220") {
             return Err(refused("refused STARTTLS"));
         }
         let connection = connection
@@ -85,10 +76,15 @@ impl SmtpStream {
             .map_err(SendError::from_connecting)?;
         Ok(Self {
             greeting: GREETING,
-            connection,
-            unanswered: 0,
+            ..Self::new(connection)
         })
     }
+}
+
+/// Sends a command, and reads the reply.
+async fn ask(connection: &mut Connection, command: impl Display) -> io::Result<String> {
+    connection.write_all(command.to_string().as_bytes()).await?;
+    reply(connection).await
 }
 
 /// Reads a reply to the end of its last line.
@@ -122,12 +118,10 @@ impl AsyncRead for SmtpStream {
             ready!(Pin::new(&mut self.connection).poll_read(cx, buffer))?;
             self.unanswered += buffer.filled().len() - before;
             // lettre keeps a reply in memory until its end.
-            let is_too_long = self.unanswered > MAX_REPLY;
-            return Poll::Ready(if is_too_long {
-                Err(io::ErrorKind::InvalidData.into())
-            } else {
-                Ok(())
-            });
+            if self.unanswered > MAX_REPLY {
+                return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+            }
+            return Poll::Ready(Ok(()));
         }
         let (now, later) = self
             .greeting

@@ -61,6 +61,12 @@ fn create(setting: &Setting<ConfiguredChannel>) -> Found {
 }
 
 /// Returns the channels of the settings.
+/// Creates the channel that needs no settings.
+fn terminal() -> Found {
+    let kind = kind(TERMINAL).map_err(|error| error.to_string())?;
+    (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())
+}
+
 fn listed(settings: &Settings) -> &[Setting<ConfiguredChannel>] {
     &settings.of::<ChannelKeys>().channels
 }
@@ -71,9 +77,7 @@ pub(crate) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
         return Ok(());
     };
     let mut channels = Channels::new();
-    if let Ok(terminal) = kind(TERMINAL)
-        && let Ok(terminal) = (terminal.create)(&ChannelSettings::new())
-    {
+    if let Ok(terminal) = terminal() {
         channels = channels
             .with_channel(TERMINAL, terminal, (*tools).clone())
             .unwrap_or_default();
@@ -144,12 +148,7 @@ pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
         Some(channel) => {
             Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin)))
         }
-        None if name == TERMINAL => {
-            let terminal = kind(TERMINAL).map_err(|error| error.to_string());
-            Some(terminal.and_then(|kind| {
-                (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())
-            }))
-        }
+        None if name == TERMINAL => Some(terminal()),
         None => None,
     }
 }
@@ -175,13 +174,13 @@ pub(crate) fn report(settings: &Settings) -> Vec<String> {
             places.concat()
         )
     };
-    let lines: Vec<_> = listed(settings).iter().map(line).collect();
-    let none = || {
-        vec![format!(
+    let mut lines: Vec<_> = listed(settings).iter().map(line).collect();
+    if lines.is_empty() {
+        lines.push(format!(
             "channels: {TERMINAL}; a table [channels.NAME] of the settings adds one"
-        )]
-    };
-    if lines.is_empty() { none() } else { lines }
+        ));
+    }
+    lines
 }
 
 /// Returns a warning for each channel that cannot be used.

@@ -63,6 +63,7 @@ impl ConfiguredChannel {
         };
         for field in kind.fields {
             let invalid = |reason: String| format!("has an invalid {}: it {reason}", field.name);
+            let must_be = |form: &str| invalid(format!("must be {form}"));
             if field.value == FieldType::Secret {
                 channel.secrets.extend(
                     secret(field.name, &mut table, base)?
@@ -77,23 +78,16 @@ impl ConfiguredChannel {
                         let path = file(&text, base).map_err(invalid)?;
                         let path = std::path::absolute(&path).unwrap_or(path);
                         channel.files.push(path.clone());
-                        vec![
-                            path.to_str()
-                                .ok_or_else(|| {
-                                    invalid("is not UTF-8; choose another path".to_owned())
-                                })?
-                                .to_owned(),
-                        ]
+                        let Some(path) = path.to_str() else {
+                            return Err(invalid("is not UTF-8; choose another path".to_owned()));
+                        };
+                        vec![path.to_owned()]
                     }
                     (FieldType::Integer, Field::Integer(number)) => vec![number.to_string()],
                     (FieldType::List, Field::List(texts)) => texts,
-                    (FieldType::Integer, _) => {
-                        return Err(invalid("must be a whole number".to_owned()));
-                    }
-                    (FieldType::List, _) => {
-                        return Err(invalid("must be a list of texts".to_owned()));
-                    }
-                    _ => return Err(invalid("must be a text".to_owned())),
+                    (FieldType::Integer, _) => return Err(must_be("a whole number")),
+                    (FieldType::List, _) => return Err(must_be("a list of texts")),
+                    _ => return Err(must_be("a text")),
                 };
                 channel.fields.insert(field.name.to_owned(), texts);
             }

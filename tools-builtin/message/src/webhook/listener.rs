@@ -25,7 +25,7 @@ const PER_SECOND: f64 = 5.0;
 pub(super) struct Listener {
     pub(super) address: SocketAddr,
     pub(super) hosts: Vec<String>,
-    pub(super) signature: Arc<Signature>,
+    pub(super) signature: Signature,
     pub(super) format: Format,
     /// The channel of Slack whose messages are taken.
     pub(super) chat: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Listener {
 
 impl Listener {
     /// Takes messages until the shutdown.
-    pub(super) async fn listen(&self, inbox: Inbox) -> Result<(), ListenError> {
+    pub(super) async fn listen(self: Arc<Self>, inbox: Inbox) -> Result<(), ListenError> {
         let mut options = ServerOptions::default();
         options.hosts.clone_from(&self.hosts);
         let unusable = |what: &str, error: std::io::Error| {
@@ -48,9 +48,7 @@ impl Listener {
             server.map_err(|error| unusable(&format!("the address {}", self.address), error))?;
         inbox.note(&format!("listening at http://{}/", server.address()));
         let intake = Arc::new(Intake {
-            signature: self.signature.clone(),
-            format: self.format,
-            chat: self.chat.clone(),
+            listener: self,
             admission: Mutex::new(Admission {
                 seen,
                 tokens: BURST,
@@ -70,9 +68,7 @@ impl Listener {
 
 /// Answers requests, and takes the messages in them.
 struct Intake {
-    signature: Arc<Signature>,
-    format: Format,
-    chat: Option<String>,
+    listener: Arc<Listener>,
     admission: Mutex<Admission>,
     /// True once a person was told about messages of other chats.
     was_noted: AtomicBool,
@@ -96,7 +92,8 @@ impl Intake {
         if request.method != Method::POST {
             return answer(StatusCode::METHOD_NOT_ALLOWED, "post a message");
         }
-        let Some(signed) = self.signature.check(&request.headers, &request.body, now()) else {
+        let signature = &self.listener.signature;
+        let Some(signature) = signature.check(&request.headers, &request.body, now()) else {
             return answer(
                 StatusCode::UNAUTHORIZED,
                 "the signature is missing, wrong or too old",
@@ -118,10 +115,7 @@ impl Intake {
             Ok(Parsed::Message(message, id)) => (message, id),
         };
         // The id is signed too, so a replay has the id.
-        let key = id.map_or_else(
-            || signed.signature.to_vec(),
-            |id| format!("id {id}").into_bytes(),
-        );
+        let key = id.map_or_else(|| signature.to_vec(), |id| format!("id {id}").into_bytes());
         let mut admission = self.admission.lock().ignore_poison();
         if admission.seen.contains(&key) {
             // A service that repeats a message it got no answer to is told that it arrived. So is one who replays it.
@@ -143,8 +137,8 @@ impl Intake {
     }
 
     fn parse(&self, body: &Value) -> Result<Parsed, String> {
-        match self.format {
-            Format::Slack => slack::parse(body, self.chat.as_deref()),
+        match self.listener.format {
+            Format::Slack => slack::parse(body, self.listener.chat.as_deref()),
             Format::Generic => Ok(Parsed::Message(
                 message(text(body, "chat"), text(body, "text"))?,
                 text(body, "id"),

@@ -57,7 +57,7 @@ struct Webhook {
     format: Format,
     /// The channel of Slack that the URL posts to.
     chat: Option<String>,
-    listener: Option<Listener>,
+    listener: Option<Arc<Listener>>,
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
@@ -129,7 +129,7 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
                 "is missing; write the id of the Slack channel that the URL posts to, such as C0123, because answers go there",
             ));
         }
-        (Some(address), Some(key)) => Some(Listener {
+        (Some(address), Some(key)) => Some(Arc::new(Listener {
             address: address.parse().map_err(|_| {
                 field(
                     "listen",
@@ -137,10 +137,10 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
                 )
             })?,
             hosts: settings.list("hosts").to_vec(),
-            signature: Arc::new(Signature::new(key.clone(), format == Format::Slack)),
+            signature: Signature::new(key.clone(), format == Format::Slack),
             format,
             chat: chat.clone(),
-        }),
+        })),
     };
     Ok(Arc::new(Webhook {
         url,
@@ -180,39 +180,34 @@ impl Channel for Webhook {
     }
 
     fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
-        let listener = self.listener.as_ref()?;
+        let listener = self.listener.clone()?;
         Some(Box::pin(listener.listen(inbox)))
     }
 }
 
 impl Webhook {
     fn body(&self, message: &OutgoingMessage) -> Result<Value, SendError> {
-        let OutgoingMessage {
-            channel,
-            chat,
-            subject,
-            text,
-            ..
-        } = message;
+        let chat = &message.chat;
+        let subject = &message.subject;
+        let text = &message.text;
         if self.format == Format::Generic {
-            return Ok(json!({"channel": channel, "chat": chat, "subject": subject, "text": text}));
+            return Ok(
+                json!({"channel": message.channel, "chat": chat, "subject": subject, "text": text}),
+            );
         }
         let subject = subject
             .as_ref()
             .map(|subject| format!("{subject}\n\n"))
             .unwrap_or_default();
         let mut body = json!({"text": slack::escaped(&format!("{subject}{text}"))});
-        let (to, thread) = chat.as_deref().map_or((None, None), |chat| {
-            let (to, thread) = slack::parts(chat);
-            (Some(to), thread)
-        });
+        let (to, thread) = chat.as_deref().map(slack::parts).unzip();
         // An answer must not go to other people than those of its chat.
         if to.is_some() && to != self.chat.as_deref() {
             return Err(SendError::not_sent(
                 "the URL of the channel posts to one channel of Slack, and not to this chat; ask the user to set `chat`",
             ));
         }
-        if let Some(thread) = thread {
+        if let Some(thread) = thread.flatten() {
             body["thread_ts"] = thread.into();
         }
         Ok(body)

@@ -18,12 +18,6 @@ pub(super) struct Signature {
     signature: HeaderName,
 }
 
-/// The proven facts of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Signed {
-    pub(super) signature: [u8; 32],
-}
-
 impl Signature {
     /// Creates the signature of Slack, or of other senders.
     pub(super) fn new(key: Secret, is_slack: bool) -> Self {
@@ -38,9 +32,9 @@ impl Signature {
         }
     }
 
-    /// Checks the signature of a body at a time, in seconds since 1970. The time that this takes does not depend on how much of the
-    /// signature is right. Returns `None` if it is wrong, missing, given twice, too old or from the future.
-    pub(super) fn check(&self, headers: &HeaderMap, body: &[u8], now: u64) -> Option<Signed> {
+    /// Checks and returns the signature of a body at a time, in seconds since 1970. The time that this takes does not depend on how much
+    /// of the signature is right. Returns `None` if it is wrong, missing, given twice, too old or from the future.
+    pub(super) fn check(&self, headers: &HeaderMap, body: &[u8], now: u64) -> Option<[u8; 32]> {
         let text = single_header(headers, &self.time)?;
         let time: u64 = text.parse().ok()?;
         let given = single_header(headers, &self.signature)?.strip_prefix("v0=")?;
@@ -54,6 +48,6 @@ impl Signature {
         mac.update(body);
         let signature = mac.finalize();
         let is_right = bool::from(signature.ct_eq(&given));
-        (is_right && now.abs_diff(time) <= MAX_AGE).then_some(Signed { signature })
+        (is_right && now.abs_diff(time) <= MAX_AGE).then_some(signature)
     }
 }

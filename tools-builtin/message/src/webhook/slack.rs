@@ -16,9 +16,7 @@ fn plain(text: &str) -> String {
     let (mut plain, mut rest) = (String::new(), text);
     while let Some((before, inner, after)) = marked(rest) {
         plain += before;
-        let (target, label) = inner
-            .split_once('|')
-            .map_or((inner, None), |(target, label)| (target, Some(label)));
+        let (target, label) = halves(inner, '|');
         let named = |sign: &str, id: &str| {
             format!("{sign}{}", label.unwrap_or(id).trim_start_matches(sign))
         };
@@ -47,8 +45,13 @@ fn marked(text: &str) -> Option<(&str, &str, &str)> {
 
 /// Returns the channel of a chat, and its thread if it is one.
 pub(super) fn parts(chat: &str) -> (&str, Option<&str>) {
-    chat.split_once(':')
-        .map_or((chat, None), |(channel, thread)| (channel, Some(thread)))
+    halves(chat, ':')
+}
+
+/// Splits a text at the first `sign`, if it has one.
+fn halves(text: &str, sign: char) -> (&str, Option<&str>) {
+    text.split_once(sign)
+        .map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
 /// Reads a request of the Events API. Messages of other channels than this one are ignored.

@@ -45,15 +45,18 @@ fn missing(services: &Services) -> Option<String> {
     let Some((_, workspace)) = services.get::<Sandbox>().zip(services.get::<Workspace>()) else {
         return Some("this program has no sandbox and workspace for programs".to_owned());
     };
-    match Sandbox::new().find_program(&workspace, PROGRAM) {
-        Some(_) => None,
-        None => Some(
-            SpeechError::NotInstalled {
-                program: PROGRAM,
-                install: INSTALL,
-            }
-            .to_string(),
-        ),
+    check_installed(&workspace)
+        .err()
+        .map(|error| error.to_string())
+}
+
+fn check_installed(workspace: &Workspace) -> Result<(), SpeechError> {
+    match Sandbox::new().find_program(workspace, PROGRAM) {
+        Some(_) => Ok(()),
+        None => Err(SpeechError::NotInstalled {
+            program: PROGRAM,
+            install: INSTALL,
+        }),
     }
 }
 
@@ -75,12 +78,7 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         args.extend(["-v".to_owned(), voice.to_owned()]);
     }
     let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
-    if Sandbox::new().find_program(&workspace, PROGRAM).is_none() {
-        return Err(SpeechError::NotInstalled {
-            program: PROGRAM,
-            install: INSTALL,
-        });
-    }
+    check_installed(&workspace)?;
     let empty = tempfile::tempdir().map_err(|error| failed(&error))?;
     let workspace =
         Workspace::open(empty.path()).and_then(|empty| empty.with_hidden(workspace.hidden_paths()));
@@ -193,13 +191,11 @@ impl Output {
 
     fn stopping(most: usize) -> (Self, Arc<Notify>) {
         let full = Arc::new(Notify::new());
-        (
-            Self {
-                full: Some(full.clone()),
-                ..Self::dropping(most)
-            },
-            full,
-        )
+        let output = Self {
+            full: Some(full.clone()),
+            ..Self::dropping(most)
+        };
+        (output, full)
     }
 }
 

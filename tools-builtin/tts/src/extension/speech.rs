@@ -35,11 +35,9 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
     };
     let speech = match (services.get::<HttpClient>(), speech.base_url()) {
         (Some(client), Some(url)) => {
-            let private = settings
-                .of::<SpeechKeys>()
-                .service_url
-                .is_some()
-                .then_some(url);
+            let is_set = settings.of::<SpeechKeys>().service_url.is_some();
+            let private = is_set.then_some(url);
+
             let client = backend_client(&client, settings, (key, KEY), private)?;
             speech.with_client(client)
         }
@@ -53,21 +51,15 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
     let speech = configured(&settings)?;
     let origin = backend(&settings).origin;
-    let hosts: Vec<_> = speech
-        .targets()
-        .into_iter()
-        .filter(|target| target.scheme() == "net")
-        .collect();
+    let mut hosts = speech.targets();
+    hosts.retain(|target| target.scheme() == "net");
     settings.with_targets(&hosts, SPEAK, "tts.backend", &Setting { value: (), origin })
 }
 
 /// Returns the configured backend, or the usual one.
 fn backend(settings: &Settings) -> Setting<String> {
-    settings
-        .of::<SpeechKeys>()
-        .backend
-        .clone()
-        .unwrap_or_else(|| Setting::from_default(DEFAULT.to_owned()))
+    let named = settings.of::<SpeechKeys>().backend.clone();
+    named.unwrap_or_else(|| Setting::from_default(DEFAULT.to_owned()))
 }
 
 /// Returns the speech that the settings describe, without its key.

@@ -11,14 +11,10 @@ use crate::search::{self, SearchBackend, WebSearch};
 /// Returns a warning if the configured search is not available, and one for each setting without an effect.
 pub(super) fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
     let mut notices = replaced(settings, is_replaced());
-    if let (Some(named), Err(reason)) = (
-        &settings.of::<SearchKeys>().backend,
-        from_settings(settings)?,
-    ) {
-        notices.push(format!(
-            "{}: web.search is not available: {reason}",
-            named.origin
-        ));
+    let named = &settings.of::<SearchKeys>().backend;
+    if let (Some(named), Err(reason)) = (named, from_settings(settings)?) {
+        let origin = &named.origin;
+        notices.push(format!("{origin}: web.search is not available: {reason}"));
     }
     Ok(notices)
 }
@@ -41,20 +37,14 @@ fn is_replaced() -> bool {
 /// Returns a line for each setting of a search that the program replaces by its own.
 fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
     let effect = "has no effect, because this program has a search of its own; remove it";
-    list_set(
-        settings,
-        |name| is_replaced && name.starts_with("web."),
-        effect,
-    )
+    let is_ours = |name: &str| is_replaced && name.starts_with("web.");
+    list_set(settings, is_ours, effect)
 }
 
 fn line(settings: &Settings) -> Result<String, SettingsError> {
     let names = |backends: &[&SearchBackend]| {
-        backends
-            .iter()
-            .map(|backend| backend.name)
-            .collect::<Vec<_>>()
-            .join(", ")
+        let names: Vec<_> = backends.iter().map(|backend| backend.name).collect();
+        names.join(", ")
     };
     let mut linked = search::list();
     let all = names(&linked);
@@ -67,12 +57,9 @@ fn line(settings: &Settings) -> Result<String, SettingsError> {
     let chosen = match service(settings)? {
         None => "none".to_owned(),
         Some(service) => {
-            format!(
-                "{} at {}{}",
-                service.backend().name,
-                service.base_url(),
-                key_note(settings, &service)
-            )
+            let name = service.backend().name;
+            let url = service.base_url();
+            format!("{name} at {url}{}", key_note(settings, &service))
         }
     };
     Ok(format!("search: {chosen}; linked: {all}{unproven}"))

@@ -87,13 +87,11 @@ pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, Settings
             set.map_err(|error| SettingsError::unusable("web.search_language", language, error))?;
     }
     if let Some(safe) = &keys(settings).safe_search {
-        let level = safe
-            .value
-            .parse::<SafeSearch>()
-            .map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
-        service = service
-            .with_safe_search(level)
-            .map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
+        let level = safe.value.parse::<SafeSearch>();
+        let level =
+            level.map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
+        let set = service.with_safe_search(level);
+        service = set.map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
     }
     Ok(Some(service))
 }

@@ -91,10 +91,8 @@ impl FeedReader {
             self.entry = Some((Entry::default(), self.depth));
             return;
         }
-        let depth = self
-            .entry
-            .as_ref()
-            .map_or(self.field_depth, |(_, depth)| depth + 1);
+        let entry = self.entry.as_ref();
+        let depth = entry.map_or(self.field_depth, |(_, depth)| depth + 1);
         if self.depth != depth {
             return;
         }

@@ -93,10 +93,8 @@ impl Attributes {
     /// Returns the label of an element without text, which may be empty.
     pub(crate) fn label(&self) -> &str {
         let names = [Attribute::AriaLabel, Attribute::Title];
-        names
-            .into_iter()
-            .find_map(|name| self.value(name).filter(|label| !label.is_empty()))
-            .unwrap_or_default()
+        let mut labels = names.into_iter().filter_map(|name| self.value(name));
+        labels.find(|label| !label.is_empty()).unwrap_or_default()
     }
 }
 

@@ -27,10 +27,9 @@ pub(super) fn language(attributes: &Attributes) -> Option<String> {
         }
     }
     let prefixed = PREFIXES.iter().find_map(|prefix| {
-        attributes
-            .classes()
-            .find_map(|class| class.strip_prefix(prefix))
-            .and_then(checked)
+        let mut classes = attributes.classes();
+        let language = classes.find_map(|class| class.strip_prefix(prefix));
+        language.and_then(checked)
     });
     prefixed
         .or_else(|| beside(attributes))
@@ -39,27 +38,20 @@ pub(super) fn language(attributes: &Attributes) -> Option<String> {
 
 /// Returns the class beside a class of a highlighter.
 fn beside(attributes: &Attributes) -> Option<String> {
-    if !attributes
-        .classes()
-        .any(|class| COMPANIONS.contains(&class))
-    {
+    let mut classes = attributes.classes();
+    if !classes.any(|class| COMPANIONS.contains(&class)) {
         return None;
     }
-    let mut others = attributes
-        .classes()
-        .filter(|class| !COMPANIONS.contains(class));
-    others
-        .find(|class| !class.contains(['_', ':']))
-        .and_then(checked)
+    let classes = attributes.classes();
+    let mut others = classes.filter(|class| !COMPANIONS.contains(class));
+    let language = others.find(|class| !class.contains(['_', ':']));
+    language.and_then(checked)
 }
 
 /// Returns the language of `class="brush: js"`.
 fn brush(attributes: &Attributes) -> Option<String> {
     let mut classes = attributes.classes().skip_while(|class| *class != "brush:");
-    classes
-        .nth(1)
-        .map(|class| class.trim_end_matches(';'))
-        .and_then(checked)
+    classes.nth(1).and_then(checked)
 }
 
 /// Returns a name that is safe after a fence.

@@ -99,11 +99,9 @@ impl OpenElements {
         &mut self,
         matches: impl Fn(&Effect) -> bool,
     ) -> Option<&mut Effect> {
-        self.frames
-            .iter_mut()
-            .rev()
-            .map(|frame| &mut frame.effect)
-            .find(|effect| matches(effect))
+        let frames = self.frames.iter_mut().rev();
+        let mut effects = frames.map(|frame| &mut frame.effect);
+        effects.find(|effect| matches(effect))
     }
 }
 

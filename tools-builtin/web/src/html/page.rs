@@ -7,17 +7,15 @@ mod void;
 
 use url::Url;
 
-use super::Cut;
-use super::Page;
 use super::attributes::{Attribute, Attributes};
 use super::element::Element;
 use super::frame::Effect;
 use super::open_elements::OpenElements;
-use super::refresh;
-use super::refresh::Base;
-use super::script::ScriptSigns;
+use super::refresh::{self, Base};
+use super::script::{ScriptSigns, push_words};
 use super::tokens::Sink;
 use super::visibility::LeftOut;
+use super::{Cut, Page};
 use crate::html::Stop;
 use crate::markdown::{
     Document, Inline, Notation, Table, destination, escape_text, in_code, without_break_marks,
@@ -202,15 +200,9 @@ impl<'a> Builder<'a> {
             Element::Meta if attributes.value(Attribute::Property) == Some("og:title") => {
                 self.title.shared = attributes.value(Attribute::Content).map(clean);
             }
-            Element::Meta
-                if attributes
-                    .value(Attribute::HttpEquiv)
-                    .is_some_and(is_refresh) =>
-            {
-                let address = attributes
-                    .value(Attribute::Content)
-                    .and_then(refresh::of_meta);
-                self.lead_on(address);
+            Element::Meta if is_refresh(attributes) => {
+                let content = attributes.value(Attribute::Content);
+                self.lead_on(content.and_then(refresh::of_meta));
             }
             _ => {}
         }
@@ -300,22 +292,15 @@ impl Title {
     }
 }
 
-fn is_refresh(name: &str) -> bool {
-    name.trim().eq_ignore_ascii_case("refresh")
+fn is_refresh(attributes: &Attributes) -> bool {
+    let name = attributes.value(Attribute::HttpEquiv);
+    name.is_some_and(|name| name.trim().eq_ignore_ascii_case("refresh"))
 }
 
 /// Returns the first words of a text.
 fn clean(text: &str) -> String {
     let mut title = String::new();
-    for word in without_break_marks(text).split_whitespace() {
-        if title.len() + word.len() >= MAX_TITLE {
-            break;
-        }
-        if !title.is_empty() {
-            title.push(' ');
-        }
-        title.push_str(word);
-    }
+    push_words(&mut title, &without_break_marks(text), MAX_TITLE);
     title
 }
 

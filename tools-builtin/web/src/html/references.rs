@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr3};
+use memchr::memchr3;
 use quick_xml::escape::resolve_html5_entity;
 
 /// The longest name of a character reference.
@@ -86,11 +86,8 @@ fn reference(rest: &str, in_attribute: bool) -> Option<(Cow<'static, str>, usize
         return Some((Cow::Owned(c.to_string()), length + 1));
     }
     let bytes = rest.as_bytes();
-    let length = bytes
-        .iter()
-        .take(MAX_NAME + 1)
-        .take_while(|byte| byte.is_ascii_alphanumeric())
-        .count();
+    let name = bytes.iter().take(MAX_NAME + 1);
+    let length = name.take_while(|byte| byte.is_ascii_alphanumeric()).count();
     if bytes.get(length) == Some(&b';')
         && let Some(text) = resolve_html5_entity(&rest[..length])
     {
@@ -134,14 +131,8 @@ fn numeric(rest: &str) -> Option<(char, usize)> {
         0 => char::REPLACEMENT_CHARACTER,
         number => char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER),
     };
-    let semicolon = usize::from(
-        memchr(
-            b';',
-            &digits.as_bytes()[length..digits.len().min(length + 1)],
-        )
-        .is_some(),
-    );
-    Some((c, prefix + length + semicolon))
+    let has_semicolon = digits.as_bytes().get(length) == Some(&b';');
+    Some((c, prefix + length + usize::from(has_semicolon)))
 }
 
 #[cfg(test)]

@@ -47,10 +47,8 @@ pub(super) fn of_script(script: &str) -> Option<&str> {
                 .strip_prefix('=')?,
         };
         let value = value.trim_start();
-        let quote = value
-            .chars()
-            .next()
-            .filter(|c| matches!(c, '"' | '\'' | '`'))?;
+        let quote = value.chars().next();
+        let quote = quote.filter(|c| matches!(c, '"' | '\'' | '`'))?;
         let (address, _) = value[1..].split_once(quote)?;
         (!address.is_empty() && !address.contains(['\\', '\n', '$'])).then_some(address)
     })

@@ -35,15 +35,7 @@ impl ScriptSigns {
 
     /// Reads text of `<noscript>`.
     pub(super) fn push_hint(&mut self, text: &str) {
-        for word in text.split_whitespace() {
-            if self.hint.len() + word.len() >= MAX_HINT {
-                return;
-            }
-            if !self.hint.is_empty() {
-                self.hint.push(' ');
-            }
-            self.hint.push_str(word);
-        }
+        push_words(&mut self.hint, text, MAX_HINT);
     }
 
     /// Returns true if `<noscript>` says more than this text, other than that scripts are needed.
@@ -55,6 +47,19 @@ impl ScriptSigns {
     pub(super) fn needs_scripts(&self, text: &str) -> bool {
         let is_little = text.len() < LITTLE_TEXT && self.has_scripts;
         is_little && (text.len() < NO_TEXT || self.has_root || asks(&self.hint) || asks(text))
+    }
+}
+
+/// Appends the words of a text, as far as the whole is shorter than a number of bytes.
+pub(super) fn push_words(out: &mut String, text: &str, max: usize) {
+    for word in text.split_whitespace() {
+        if out.len() + word.len() >= max {
+            return;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
     }
 }
 

@@ -234,11 +234,8 @@ impl<'a> Tokenizer<'a> {
     }
 
     fn skip_space(&mut self) {
-        self.at += self
-            .rest()
-            .bytes()
-            .take_while(|&byte| is_space(byte))
-            .count();
+        let spaces = self.rest().bytes().take_while(|&byte| is_space(byte));
+        self.at += spaces.count();
     }
 }
 

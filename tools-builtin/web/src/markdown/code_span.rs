@@ -92,10 +92,8 @@ pub(crate) fn code_span(code: &str) -> String {
 pub(crate) fn fenced(code: &str, language: Option<&str>) -> String {
     let fence = "`".repeat((longest_run(code) + 1).max(3));
     let end = if code.is_empty() { "" } else { "\n" };
-    format!(
-        "{fence}{}\n{code}{end}{fence}",
-        language.unwrap_or_default()
-    )
+    let language = language.unwrap_or_default();
+    format!("{fence}{language}\n{code}{end}{fence}")
 }
 
 /// Returns the length of the longest run of backticks.

@@ -140,10 +140,8 @@ impl Document {
     /// Appends a thematic break.
     pub(crate) fn push_rule(&mut self) {
         // Dashes after the marker of an item would make the marker a part of the break.
-        let after_marker = self
-            .containers
-            .last()
-            .is_some_and(|container| !container.is_started);
+        let last = self.containers.last();
+        let after_marker = last.is_some_and(|container| !container.is_started);
         self.push_block(if after_marker { "___" } else { "---" });
     }
 
@@ -165,19 +163,17 @@ impl Document {
 
     /// Begins a list. With a number it is ordered and begins there.
     pub(crate) fn begin_list(&mut self, number: Option<u32>) {
-        let bare = self
+        let depth = self.containers.len();
+        let list = self
             .lists
             .last()
-            .filter(|list| list.depth == self.containers.len() && list.has_items);
-        let is_bare = bare.is_some_and(|list| {
-            let rest = Container {
+            .filter(|list| list.depth == depth && list.has_items);
+        let marker = list.map(|list| " ".repeat(list.width));
+        let is_bare = marker.is_some_and(|marker| {
+            self.begin_container(Container {
                 is_started: true,
-                ..Container::item(" ".repeat(list.width))
-            };
-            self.containers.len() < MAX_CONTAINERS && {
-                self.containers.push(rest);
-                true
-            }
+                ..Container::item(marker)
+            })
         });
         let depth = self.containers.len();
         // Lists side by side with the same marker would be one.
@@ -212,10 +208,8 @@ impl Document {
 
     /// Begins an item of the innermost list. Returns false if the nesting is too deep.
     pub(crate) fn begin_item(&mut self, value: Option<u32>) -> bool {
-        let in_item = self
-            .containers
-            .last()
-            .is_some_and(|container| container.is_item && container.is_started);
+        let last = self.containers.last();
+        let in_item = last.is_some_and(|container| container.is_item && container.is_started);
         let depth = self.containers.len();
         let Some(list) = self.lists.last_mut().filter(|list| list.depth == depth) else {
             return self.begin_container(Container::item("- ".to_owned()));

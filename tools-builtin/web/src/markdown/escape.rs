@@ -21,6 +21,10 @@ pub(super) fn push_escaped(out: &mut String, c: char, next: Option<char>, place:
 
 /// Appends a text in one line, as the label of a link or an image. The bracket that ends it follows.
 pub(super) fn push_label(out: &mut String, label: &str, in_cell: bool) {
+    let place = Place {
+        in_link: true,
+        in_cell,
+    };
     let label = without_break_marks(label);
     let mut chars = label
         .trim()
@@ -29,15 +33,8 @@ pub(super) fn push_label(out: &mut String, label: &str, in_cell: bool) {
         .peekable();
     while let Some(c) = chars.next() {
         if !(c == ' ' && chars.peek() == Some(&' ')) {
-            push_escaped(
-                out,
-                c,
-                chars.peek().copied().or(Some(']')),
-                Place {
-                    in_link: true,
-                    in_cell,
-                },
-            );
+            let next = chars.peek().copied().or(Some(']'));
+            push_escaped(out, c, next, place);
         }
     }
 }

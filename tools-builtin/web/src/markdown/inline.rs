@@ -2,10 +2,8 @@
 
 use super::Notation;
 use super::code_span::CodeSpan;
-use super::escape::{Place, push_escaped, push_label};
-use super::escape::{is_space, without_break_marks};
-use super::link::Link;
-use super::link::{Mark, OpenMark, Written};
+use super::escape::{Place, is_space, push_escaped, push_label, without_break_marks};
+use super::link::{Link, Mark, OpenMark, Written};
 
 /// The maximum number of marks around a text. Further ones are left out.
 const MAX_MARKS: usize = 32;
@@ -269,17 +267,14 @@ impl Inline {
             return;
         }
         for index in 0..self.marks.len() {
-            let OpenMark {
-                mark,
-                written,
-                is_done,
-            } = self.marks[index];
+            let open = self.marks[index];
+            let mark = open.mark;
             let is_written = self.marks[..index]
                 .iter()
                 .any(|open| open.mark == mark && open.written.is_some());
             // A heading is strong anyway.
             let is_implied = mark == Mark::Strong && self.form == Breaks::Space;
-            if written.is_some() || is_done || is_written || is_implied {
+            if open.written.is_some() || open.is_done || is_written || is_implied {
                 continue;
             }
             if let Some((ended, written)) = self.ended.take()
@@ -316,11 +311,8 @@ impl Inline {
                 self.ended = None;
                 self.in_link = false;
                 self.marks[index].is_done = true;
-                if self
-                    .link
-                    .as_ref()
-                    .is_some_and(|link| link.is_permalink(&self.text[written.content..]))
-                {
+                let link = self.link.as_ref();
+                if link.is_some_and(|link| link.is_permalink(&self.text[written.content..])) {
                     self.retract(index, written.start);
                     continue;
                 }
@@ -338,10 +330,8 @@ impl Inline {
     fn retract(&mut self, below: usize, to: usize) {
         self.text.truncate(to);
         for open in self.marks[..below].iter_mut().rev() {
-            if let Some(written) = open
-                .written
-                .take_if(|written| written.content == self.text.len())
-            {
+            let end = self.text.len();
+            if let Some(written) = open.written.take_if(|written| written.content == end) {
                 self.text.truncate(written.start);
             }
         }

@@ -60,15 +60,9 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
     let groups = related
         .iter()
         .flat_map(|topic| items(topic, "Topics").unwrap_or(std::slice::from_ref(topic)));
-    let topics = items(&answer, "Results")
-        .unwrap_or_default()
-        .iter()
-        .chain(groups);
-    Ok(summaries
-        .into_iter()
-        .flatten()
-        .chain(topics.map(topic))
-        .collect())
+    let own = items(&answer, "Results").unwrap_or_default();
+    let topics = own.iter().chain(groups).map(topic);
+    Ok(summaries.into_iter().flatten().chain(topics).collect())
 }
 
 /// Returns a topic. Its text begins with its name, in older answers before a dash.

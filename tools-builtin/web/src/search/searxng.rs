@@ -29,14 +29,10 @@ inventory::submit! {
 fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
     let mut parameters = vec![("q", query.query), ("format", "json")];
     parameters.extend(query.language.map(|language| ("language", language)));
-    parameters.extend(
-        query
-            .safe_search
-            .map(|level| ("safesearch", level_of(level))),
-    );
-    Ok(Request::get(
-        query.endpoint("search", &parameters).as_str(),
-    )?)
+    let level = query.safe_search.map(level_of);
+    parameters.extend(level.map(|level| ("safesearch", level)));
+    let url = query.endpoint("search", &parameters);
+    Ok(Request::get(url.as_str())?)
 }
 
 fn level_of(safe_search: SafeSearch) -> &'static str {

@@ -173,12 +173,8 @@ impl WebSearch {
             });
         }
         let count = checked(count.unwrap_or(DEFAULT_COUNT))?;
-        let response = self
-            .client
-            .as_ref()
-            .unwrap_or(client)
-            .send(cx, self.request(query, count)?)
-            .await?;
+        let client = self.client.as_ref().unwrap_or(client);
+        let response = client.send(cx, self.request(query, count)?).await?;
         check_status(self.backend, &response)?;
         let all = (self.backend.results)(&response)?;
         let mut results: Vec<_> = all.iter().filter_map(SearchResult::cleaned).collect();
@@ -201,15 +197,13 @@ impl WebSearch {
     }
 
     fn check(&self, option: SearchOption) -> Result<(), SearchError> {
-        let is_known = self.backend.options.contains(&option);
-        if is_known {
-            Ok(())
-        } else {
-            Err(SearchError::Option {
-                backend: self.backend.name,
-                option,
-            })
+        if self.backend.options.contains(&option) {
+            return Ok(());
         }
+        Err(SearchError::Option {
+            backend: self.backend.name,
+            option,
+        })
     }
 }
 

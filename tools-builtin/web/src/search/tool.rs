@@ -62,12 +62,8 @@ fn to_result(
         for (index, result) in results.iter().enumerate() {
             let separator = if index == 0 { "" } else { "\n\n" };
             list += &format!("{separator}{}. {}\n{}", index + 1, result.title, result.url);
-            for line in result
-                .date
-                .iter()
-                .chain([&result.snippet])
-                .filter(|line| !line.is_empty())
-            {
+            let lines = result.date.iter().chain([&result.snippet]);
+            for line in lines.filter(|line| !line.is_empty()) {
                 list.push('\n');
                 list += line;
             }

@@ -207,10 +207,8 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
     let mut waiting = JoinSet::new();
     let is_needed = first == FirstList::Needed || !(members.may_match)(NO_NAME);
     for (name, owner, configured) in configured {
-        match configured
-            .map_err(McpError::from)
-            .and_then(|configured| members.start(&inventory, &configured))
-        {
+        let configured = configured.map_err(McpError::from);
+        match configured.and_then(|configured| members.start(&inventory, &configured)) {
             Ok(None) => {}
             Ok(Some(unlisted)) if first == FirstList::Later => {
                 drop(attached.following.spawn(wait(unlisted, None)))
@@ -223,10 +221,8 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
             Err(error) => warn(&name, owner, &error),
         }
     }
-    request
-        .cancellation
-        .run_until_cancelled(waiting.join_all())
-        .await;
+    let ready = waiting.join_all();
+    request.cancellation.run_until_cancelled(ready).await;
     attached.following.spawn(members.follow(inventory, seen));
     attached
 }
@@ -267,9 +263,8 @@ impl Members {
         )?;
         (import.known, import.has_resources) = (pins.known(), pins.has_resources());
         let imported = self.servers.import(import)?;
-        self.pins
-            .lock()
-            .insert(configured.name.to_string(), pins.clone());
+        let name = configured.name.to_string();
+        self.pins.lock().insert(name, pins.clone());
         let slow = pins.path.with_extension("slow");
         Ok((!pins.is_pinned()).then_some(Unlisted { imported, slow }))
     }

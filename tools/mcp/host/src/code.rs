@@ -92,11 +92,8 @@ impl ServerCode {
         };
         // Files say more than the folders in which they are.
         files.sort_by_cached_key(|(path, at)| (path.is_dir(), Reverse(*at), path.clone()));
-        let shown: Vec<_> = files
-            .iter()
-            .take(SHOWN)
-            .map(|(path, _)| self.shown(path))
-            .collect();
+        let latest = files.iter().take(SHOWN);
+        let shown: Vec<_> = latest.map(|(path, _)| self.shown(path)).collect();
         Ok(match files.len() - shown.len() {
             0 => json!({"files": shown, "last": last.to_string()}),
             more => json!({"files": shown, "more": more, "last": last.to_string()}),
@@ -164,15 +161,15 @@ impl ServerCode {
 
     /// Returns true if the entry leads into the folder of the home in which a path lies, or if the path is not in one.
     fn leads_beside(&self, path: &Path, is_whole: bool) -> bool {
-        let below = self
-            .home
-            .as_ref()
-            .and_then(|home| path.strip_prefix(home).ok().map(|below| (home, below)));
-        match below.map(|(home, below)| below.components().next().map(|first| home.join(first))) {
-            Some(Some(folder)) => self.leads_into(&folder),
+        let Some(home) = &self.home else { return true };
+        match path
+            .strip_prefix(home)
+            .map(|below| below.components().next())
+        {
+            Ok(Some(first)) => self.leads_into(&home.join(first)),
             // Not everything in the home changes with the home.
-            Some(None) => is_whole,
-            None => true,
+            Ok(None) => is_whole,
+            Err(_) => true,
         }
     }
 
@@ -197,12 +194,8 @@ impl ServerCode {
 
     /// Returns true if the program, its working directory or one of its words lies in a root.
     fn leads_into(&self, root: &Path) -> bool {
-        if self
-            .programs
-            .iter()
-            .any(|program| program.starts_with(root))
-            || self.has_own_cwd_in(root)
-        {
+        let mut programs = self.programs.iter();
+        if programs.any(|program| program.starts_with(root)) || self.has_own_cwd_in(root) {
             return true;
         }
         let mut before: Option<&str> = None;

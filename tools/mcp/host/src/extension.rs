@@ -105,10 +105,8 @@ fn permit(root: &Path, tool: &ToolName) -> Result<PathBuf, McpError> {
     let owner = inventory.find(server)?.owner;
     let workspace = inventory.workspace.clone();
     let clause = Target::unbounded(tool).to_clause();
-    let pattern = clause
-        .pattern()
-        .split_once('/')
-        .map_or(clause.pattern(), |(_, pattern)| pattern);
+    let pattern = clause.pattern();
+    let pattern = pattern.split_once('/').map_or(pattern, |(_, below)| below);
     let workspace = (owner == FileOwner::Project).then_some(&*workspace);
     inventory.user.permit(server, workspace, pattern)?;
     inventory.user.write(FileOwner::User)?;

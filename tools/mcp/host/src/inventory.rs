@@ -129,11 +129,8 @@ impl Inventory {
                 .servers()
                 .filter(move |(name, _)| owner == FileOwner::User || !is_of_user(name));
             found.map(move |(name, entry)| {
-                (
-                    name.to_owned(),
-                    owner,
-                    entry.and_then(|entry| self.configured(owner, entry)),
-                )
+                let configured = entry.and_then(|entry| self.configured(owner, entry));
+                (name.to_owned(), owner, configured)
             })
         };
         let mut servers: Vec<_> = of(FileOwner::User).chain(of(FileOwner::Project)).collect();
@@ -191,16 +188,9 @@ impl Inventory {
             .as_ref()
             .map(|program| (&program.executable, &*program.cwd))
             .unzip();
-        let mut subject = server_subject(
-            &self.workspace,
-            &server.name,
-            &server.entry,
-            executable,
-            cwd,
-        );
-        let code = program
-            .as_ref()
-            .and_then(|program| self.code(server, program));
+        let mut subject = server_subject(&self.workspace, &server.entry, executable, cwd);
+        let code = program.as_ref();
+        let code = code.and_then(|program| self.code(server, program));
         let written = code.map_or(Ok(Value::Null), |code| code.written())?;
         if server.owner == FileOwner::User && written.is_null() {
             return Ok((Approval::Given, subject));
@@ -241,11 +231,9 @@ impl Inventory {
     ) -> Result<impl Fn() -> Result<(), McpError> + Send + Sync + use<>, McpError> {
         let code = self.code(server, program);
         let ready = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
-        let (approvals, workspace, name) = (
-            self.approvals(),
-            self.workspace.clone(),
-            server.name.to_string(),
-        );
+        let approvals = self.approvals();
+        let workspace = self.workspace.clone();
+        let name = server.name.to_string();
         Ok(move || {
             let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
             if now == ready {
@@ -277,13 +265,9 @@ impl Inventory {
                 Variables::listed(environment(), server.settings.variables.iter().cloned())
             }
         };
-        let (transport, program) = (
-            server.entry.expand(&variables)?,
-            self.program(server, &variables)?,
-        );
         Ok(Resolved {
-            transport,
-            program,
+            transport: server.entry.expand(&variables)?,
+            program: self.program(server, &variables)?,
             url_values: server.entry.url_values(&variables),
         })
     }
@@ -361,11 +345,8 @@ impl Inventory {
     /// question, so replacing one needs approval.
     pub(crate) fn control_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for server in self
-            .servers()
-            .into_iter()
-            .filter_map(|(.., configured)| configured.ok())
-        {
+        let servers = self.servers().into_iter();
+        for server in servers.filter_map(|(.., configured)| configured.ok()) {
             let (Standing::Ready(resolved) | Standing::Disabled(resolved)) = self.standing(&server)
             else {
                 continue;

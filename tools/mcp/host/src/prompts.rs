@@ -49,11 +49,9 @@ impl Attached {
         call: &PromptCall,
         cx: &ToolContext,
     ) -> Result<String, McpError> {
-        let PromptCall {
-            server,
-            prompt: name,
-            arguments,
-        } = call;
+        let server = &call.server;
+        let name = &call.prompt;
+        let arguments = &call.arguments;
         let imported = self.servers.get(server);
         let imported = imported.ok_or_else(|| McpError::NoServer(server.clone()))?;
         let refused = |reason: String| McpError::ServerPrompt(server.clone(), reason);
@@ -81,11 +79,8 @@ impl Attached {
 
 /// Returns the command of a prompt with its arguments.
 fn usage(server: &Imported, prompt: &Prompt) -> String {
-    let mut usage = format!(
-        "/{}:{}",
-        server.name(),
-        visible_line(&prompt.name, MAX_SHOWN)
-    );
+    let name = visible_line(&prompt.name, MAX_SHOWN);
+    let mut usage = format!("/{}:{name}", server.name());
     for argument in &prompt.arguments {
         let name = visible_line(&argument.name, MAX_SHOWN);
         usage += &if argument.is_required {
@@ -109,11 +104,8 @@ fn check(prompt: &Prompt, arguments: &[(String, String)]) -> Result<(), String> 
         return Err(format!("the prompt needs {}", names(missing.into_iter())));
     }
     for (name, _) in arguments {
-        if !prompt
-            .arguments
-            .iter()
-            .any(|argument| argument.name == *name)
-        {
+        let mut known = prompt.arguments.iter();
+        if !known.any(|argument| argument.name == *name) {
             return Err(format!("the prompt has no argument {name:?}"));
         }
         if given(name) > 1 {

@@ -68,23 +68,14 @@ pub(crate) fn import(
                 Some(clauses) => {
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
                     let cx = context()?.with_grant(grant);
-                    let env = env
-                        .into_iter()
-                        .map(|(name, value)| format!("{name}={value}"))
-                        .collect();
-                    confined(
-                        server,
-                        cx,
-                        &executable.path,
-                        args,
-                        env,
-                        relative(inventory.root(), &cwd),
-                    )
+                    let env = env.iter().map(|(name, value)| format!("{name}={value}"));
+                    let cwd = relative(inventory.root(), &cwd);
+                    confined(server, cx, &executable.path, args, env.collect(), cwd)
                 }
             };
             Import::from_stdio(name, reached)
         }
-        resolved => Import::from_http(name, reached_by_url(inventory, server, resolved, settings)?),
+        resolved => Import::from_http(name, http_server(inventory, server, resolved, settings)?),
     };
     import.review = Some(pins);
     import.call_timeout = server.entry.call_timeout;
@@ -111,27 +102,15 @@ fn login_advice(server: &Configured) -> String {
 pub(crate) fn http_server(
     inventory: &Inventory,
     server: &Configured,
-    settings: &Settings,
-) -> Result<HttpServer, McpError> {
-    reached_by_url(inventory, server, inventory.usable(server)?, settings)
-}
-
-fn reached_by_url(
-    inventory: &Inventory,
-    server: &Configured,
     resolved: Resolved,
     settings: &Settings,
 ) -> Result<HttpServer, McpError> {
-    let Resolved {
-        transport:
-            Transport::Http {
-                url,
-                headers,
-                oauth,
-            },
-        url_values,
-        ..
-    } = resolved
+    let url_values = resolved.url_values;
+    let Transport::Http {
+        url,
+        headers,
+        oauth,
+    } = resolved.transport
     else {
         let reason = "it is a program; only a server that is reached by URL has a login";
         return Err(McpError::unusable(&server.name, reason));
@@ -196,10 +175,8 @@ fn confined(
                 launch: prepared.launch().clone(),
                 kept: prepared,
                 remarks: Some(Arc::new(move || {
-                    walls
-                        .upgrade()
-                        .map(|walls| walls.remarks())
-                        .unwrap_or_default()
+                    let walls = walls.upgrade();
+                    walls.map(|walls| walls.remarks()).unwrap_or_default()
                 })),
             })
         }

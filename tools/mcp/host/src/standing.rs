@@ -51,8 +51,8 @@ pub(super) fn report(root: &Path) -> Result<FamilyReport, McpError> {
             .documents
             .push(json!({"server": server, "file": owner.as_str(), "standing": standing}));
     }
+    let problems = problems.into_iter();
     report.findings = problems
-        .into_iter()
         .map(|problem| Finding::new("mcp", problem))
         .collect();
     Ok(report)

@@ -80,19 +80,19 @@ impl Calls {
         self.lock().retain(|running| running.number != number);
     }
 
+    /// Returns the context of the latest request of these.
+    fn latest(&self, is_it: impl Fn(&Running) -> bool) -> Option<ToolContext> {
+        let running = self.lock();
+        let found = running.iter().rev().find(|running| is_it(running));
+        found.map(|running| running.cx.clone())
+    }
+
     /// Reports the progress of the call with a token. Progress of an ended call is dropped.
     pub(super) async fn report(&self, token: &ProgressToken, progress: Progress) {
         // Some servers return the number as a text.
         let text = token.0.to_string();
-        let find = || {
-            let running = self.lock();
-            // A request of an earlier connection may have the same token.
-            running
-                .iter()
-                .rev()
-                .find(|running| running.token.0.to_string() == text)
-                .map(|running| running.cx.clone())
-        };
+        // A request of an earlier connection may have the same token.
+        let find = || self.latest(|running| running.token.0.to_string() == text);
         let mut cx = find();
         if cx.is_none() {
             drop(self.sending.lock().await);
@@ -109,26 +109,17 @@ impl Calls {
     /// `origin` is the request on whose stream it came, if the transport tells. Otherwise the call is known only if a single one runs,
     /// or if all belong to one session of one principal.
     pub(super) fn caller(&self, origin: Option<&RequestId>) -> Option<ToolContext> {
-        let running = self.lock();
         if let Some(origin) = origin {
-            return running
-                .iter()
-                .rev()
-                .find(|running| running.id == *origin)
-                .map(|running| running.cx.clone());
+            return self.latest(|running| running.id == *origin);
         }
-        let (last, others) = running.split_last()?;
-        let whose = |cx: &ToolContext| {
-            (
-                cx.session().map(str::to_owned),
-                cx.principal().map(str::to_owned),
-            )
-        };
-        let (session, principal) = whose(&last.cx);
-        let is_one = others.iter().all(|other| {
-            session.is_some() && whose(&other.cx) == (session.clone(), principal.clone())
+        let running = self.lock();
+        let (Running { cx, .. }, others) = running.split_last()?;
+        let is_one = others.iter().all(|Running { cx: other, .. }| {
+            cx.session().is_some()
+                && other.session() == cx.session()
+                && other.principal() == cx.principal()
         });
-        is_one.then(|| last.cx.clone())
+        is_one.then(|| cx.clone())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Running>> {

@@ -161,10 +161,8 @@ impl Connection {
         let listing = match list::<model::Tool>(peer).await {
             Ok(listing) => listing,
             Err(error) => {
-                let (name, reason) = (
-                    self.imported.name().clone(),
-                    self.imported.shown(&reason(&error)),
-                );
+                let name = self.imported.name().clone();
+                let reason = self.imported.shown(&reason(&error));
                 tracing::warn!(
                     server = name.as_str(),
                     reason,

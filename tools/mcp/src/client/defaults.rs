@@ -63,16 +63,11 @@ fn filled(schema: &Map<String, Value>) -> Vec<String> {
     let Some(Value::Array(required)) = schema.get("required") else {
         return Vec::new();
     };
+    let properties = schema.get("properties").unwrap_or(&Value::Null);
     let names = required.iter().filter_map(Value::as_str);
     let usable = |name: &&str| {
-        let property = schema
-            .get("properties")
-            .and_then(|properties| properties.get(*name));
-        property.is_some_and(|property| {
-            property
-                .get("default")
-                .is_some_and(|default| fits(default, property))
-        })
+        let default = properties[*name].get("default");
+        default.is_some_and(|default| fits(default, &properties[*name]))
     };
     names.filter(usable).map(str::to_owned).collect()
 }

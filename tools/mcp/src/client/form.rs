@@ -165,33 +165,22 @@ impl Field {
         } else {
             &self.schema
         };
-        let shown = |text: &Value, value: &Value| {
-            (
-                visible_line(&plain(text), Question::MAX_OPTION_CHARS - 1),
-                value.clone(),
-            )
+        let named: Vec<_> = if let Some(values) = of["enum"].as_array() {
+            let names = of["enumNames"].as_array();
+            let names = names.filter(|names| names.len() == values.len());
+            names.unwrap_or(values).iter().zip(values).collect()
+        } else {
+            let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
+            let options = titled.into_iter().flatten();
+            let values = options.map(|option| (option.get("title"), &option["const"]));
+            values
+                .map(|(title, value)| (title.unwrap_or(value), value))
+                .collect()
         };
-        if let Some(values) = of["enum"].as_array() {
-            let names = of["enumNames"]
-                .as_array()
-                .filter(|names| names.len() == values.len())
-                .unwrap_or(values);
-            return names
-                .iter()
-                .zip(values)
-                .map(|(name, value)| shown(name, value))
-                .collect();
-        }
-        let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
-        titled
-            .into_iter()
-            .flatten()
-            .map(|option| {
-                shown(
-                    option.get("title").unwrap_or(&option["const"]),
-                    &option["const"],
-                )
-            })
+        let shown = |name| visible_line(&plain(name), Question::MAX_OPTION_CHARS - 1);
+        let options = named.into_iter();
+        options
+            .map(|(name, value)| (shown(name), value.clone()))
             .collect()
     }
 

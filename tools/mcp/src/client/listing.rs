@@ -217,30 +217,27 @@ type Page = (Vec<Value>, Option<String>, Option<u64>);
 
 /// Reads a page. If one item is malformed, rmcp does not recognise the page, so its items are read one by one.
 fn page(result: ServerResult, key: &str) -> Result<Page, ServiceError> {
-    let no_list = || {
-        ServiceError::McpError(ErrorData::internal_error(
-            format!("its answer has no list `{key}`"),
-            None,
-        ))
-    };
-    match serde_json::to_value(result).unwrap_or_default() {
-        Value::Array(items) => Ok((items, None, None)),
-        Value::Object(mut fields) => {
-            let items = match fields.remove(key) {
-                Some(Value::Array(items)) => items,
-                Some(Value::Object(items)) => items.into_iter().map(add_name).collect(),
-                _ => return Err(no_list()),
-            };
-            let next = match fields.remove("nextCursor") {
-                Some(Value::String(cursor)) => Some(cursor),
-                Some(Value::Number(cursor)) => Some(cursor.to_string()),
-                _ => None,
-            };
-            let ttl = fields.get("ttlMs").and_then(Value::as_u64);
-            Ok((items, next, ttl))
-        }
-        _ => Err(no_list()),
+    let mut answer = serde_json::to_value(result).unwrap_or_default();
+    if let Value::Array(items) = answer {
+        return Ok((items, None, None));
     }
+    let items = match answer.get_mut(key).map(Value::take) {
+        Some(Value::Array(items)) => items,
+        Some(Value::Object(items)) => items.into_iter().map(add_name).collect(),
+        _ => {
+            let reason = format!("its answer has no list `{key}`");
+            return Err(ServiceError::McpError(ErrorData::internal_error(
+                reason, None,
+            )));
+        }
+    };
+    let next = match answer.get_mut("nextCursor").map(Value::take) {
+        Some(Value::String(cursor)) => Some(cursor),
+        Some(Value::Number(cursor)) => Some(cursor.to_string()),
+        _ => None,
+    };
+    let ttl = answer.get("ttlMs").and_then(Value::as_u64);
+    Ok((items, next, ttl))
 }
 
 /// Returns an item with the name that it has in an object of items.

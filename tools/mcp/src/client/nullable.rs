@@ -30,11 +30,7 @@ fn accept_null(fields: &mut Map<String, Value>) {
     if OTHERS.iter().any(|keyword| fields.contains_key(*keyword)) {
         let mut outer = Map::new();
         for keyword in OUTER {
-            outer.extend(
-                fields
-                    .remove(keyword)
-                    .map(|value| (keyword.to_owned(), value)),
-            );
+            outer.extend(fields.remove_entry(keyword));
         }
         let inner = std::mem::replace(fields, outer);
         fields.insert("anyOf".to_owned(), json!([inner, {"type": "null"}]));

@@ -284,10 +284,8 @@ fn register_usable<T>(
         ("arguments", Some(&mut tool.parameters)),
         ("results", tool.output.as_mut()),
     ] {
-        let Some((mut usable, mut dropped)) = schema
-            .as_ref()
-            .and_then(|schema| repaired(Value::clone(schema)))
-        else {
+        let Some(schema) = schema else { continue };
+        let Some((mut usable, mut dropped)) = repaired(schema.clone()) else {
             continue;
         };
         // Arguments are an object, whatever else the schema says.
@@ -302,9 +300,7 @@ fn register_usable<T>(
             fields.remove("type");
             dropped.push("/type".to_owned());
         }
-        schema
-            .into_iter()
-            .for_each(|schema| *schema = usable.clone());
+        *schema = usable;
         if !dropped.is_empty() {
             let places = visible_line(&dropped.join(", "), MAX_PLACES);
             notes.push(format!(

@@ -19,11 +19,8 @@ const MAX_SHOWN: usize = 4 * 1024;
 
 pub(super) fn tool_result(result: CallToolResult) -> ToolResult {
     let content = result.content.into_iter().map(block).collect();
-    made(
-        content,
-        result.structured_content,
-        result.is_error == Some(true),
-    )
+    let is_error = result.is_error == Some(true);
+    made(content, result.structured_content, is_error)
 }
 
 /// Returns a result that may have defects. Each block is read by itself, and one that cannot be read is shown as JSON.
@@ -43,17 +40,11 @@ pub(super) fn readable_result(result: Value) -> ToolResult {
     let blocks = items(fields.remove("content").unwrap_or_default())
         .into_iter()
         .flat_map(items);
-    let is_error = fields.get("isError").is_some_and(|flag| {
-        matches!(
-            &*flag.to_string().to_ascii_lowercase(),
-            "true" | "\"true\"" | "1" | "\"1\""
-        )
-    });
-    made(
-        blocks.map(readable_block).collect(),
-        fields.remove("structuredContent"),
-        is_error,
-    )
+    let content = blocks.map(readable_block).collect();
+    let is_error = fields
+        .get("isError")
+        .is_some_and(|flag| matches!(&*plain(flag).to_ascii_lowercase(), "true" | "1"));
+    made(content, fields.remove("structuredContent"), is_error)
 }
 
 /// Returns the items of a list. A single item may stand for itself.
@@ -130,14 +121,9 @@ pub(super) fn readable_block(value: Value) -> Content {
     if let Some(Value::String(kind)) = block.get_mut("type") {
         kind.make_ascii_lowercase();
     }
-    match (
-        block.get("type").and_then(Value::as_str),
-        block.get("text"),
-        block.get("uri"),
-    ) {
-        (None | Some("text"), Some(text), _) => {
-            return Content::text(plain(text));
-        }
+    let kind = block.get("type").and_then(Value::as_str);
+    match (kind, block.get("text"), block.get("uri")) {
+        (None | Some("text"), Some(text), _) => return Content::text(plain(text)),
         (Some("resource_link"), _, Some(uri)) if !block.contains_key("name") => {
             let uri = uri.clone();
             block.insert("name".to_owned(), uri);
@@ -204,14 +190,8 @@ fn base64(data: String) -> String {
         Some((kind, digits)) if kind.starts_with("data:") => digits,
         _ => &data,
     };
-    let digits = digits.chars().filter(|digit| !digit.is_ascii_whitespace());
-    let mut made: String = digits
-        .map(|digit| match digit {
-            '-' => '+',
-            '_' => '/',
-            digit => digit,
-        })
-        .collect();
+    let mut made = digits.replace('-', "+").replace('_', "/");
+    made.retain(|digit| !digit.is_ascii_whitespace());
     if made.len() % 4 > 1 {
         made.extend(std::iter::repeat_n('=', 4 - made.len() % 4));
     }

@@ -54,15 +54,11 @@ pub(super) async fn request(
                 None
             }
         };
-        answers = Answers {
-            responses,
-            state: required.request_state,
-        };
+        let state = required.request_state;
+        answers = Answers { responses, state };
     }
-    Err(failed(
-        imported,
-        &format!("asked for input more than {MAX_ROUNDS} times"),
-    ))
+    let reason = format!("asked for input more than {MAX_ROUNDS} times");
+    Err(failed(imported, &reason))
 }
 
 /// Asks the person of a call, and the host's model, for the answers to a server's questions.
@@ -72,10 +68,8 @@ pub(super) async fn responses(
     questions: InputRequests,
 ) -> Result<InputResponses, ToolErrorKind> {
     if questions.len() > MAX_QUESTIONS {
-        return Err(failed(
-            imported,
-            &format!("asked more than {MAX_QUESTIONS} questions at once"),
-        ));
+        let reason = format!("asked more than {MAX_QUESTIONS} questions at once");
+        return Err(failed(imported, &reason));
     }
     let mut responses = InputResponses::new();
     for (key, question) in questions {
@@ -97,10 +91,8 @@ async fn answer(
             match sample(imported, Some(cx), request.params).await {
                 Ok(result) => serde_json::to_value(result),
                 Err(Refused(reason)) => {
-                    return Err(failed(
-                        imported,
-                        &format!("needs an answer of a model: {reason}"),
-                    ));
+                    let reason = format!("needs an answer of a model: {reason}");
+                    return Err(failed(imported, &reason));
                 }
             }
         }
@@ -108,10 +100,8 @@ async fn answer(
         _ => return Err(failed(imported, "asked for input of an unknown kind")),
     };
     answer.map_err(|error| {
-        failed(
-            imported,
-            &format!("asked for input that is no JSON: {error}"),
-        )
+        let reason = format!("asked for input that is no JSON: {error}");
+        failed(imported, &reason)
     })
 }
 

@@ -142,13 +142,10 @@ fn request(server: &ServerName, params: CreateMessageRequestParams) -> Option<Sa
     if params.messages.len() > MAX_MESSAGES || params.tools.is_some() {
         return None;
     }
+    let messages = params.messages.into_iter().map(message);
     Some(SampleRequest {
         server: server.clone(),
-        messages: params
-            .messages
-            .into_iter()
-            .map(message)
-            .collect::<Option<_>>()?,
+        messages: messages.collect::<Option<_>>()?,
         system_prompt: params.system_prompt,
         max_tokens: params.max_tokens,
     })
@@ -167,11 +164,7 @@ fn message(message: model::SamplingMessage) -> Option<SampleMessage> {
         model::Role::User => Role::User,
         _ => Role::Assistant,
     };
-    let content = message
-        .content
-        .into_vec()
-        .into_iter()
-        .map(content)
-        .collect::<Option<_>>()?;
+    let blocks = message.content.into_vec().into_iter().map(content);
+    let content = blocks.collect::<Option<_>>()?;
     Some(SampleMessage { role, content })
 }

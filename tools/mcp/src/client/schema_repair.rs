@@ -1,6 +1,6 @@
 //! [`repaired`]: a schema of a server without the keywords that cannot be used.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tools::schema::{SchemaError, ValueSchema, unescaped};
 
 /// The maximum number of keywords that are dropped from a schema.
@@ -175,7 +175,6 @@ fn drop_patterns_of_names(schema: &mut Value, place: &str, dropped: &mut Vec<Str
 pub(super) fn below<'a>(schema: &'a mut Value, place: &str) -> Vec<(String, &'a mut Value)> {
     match schema {
         Value::Object(fields) => {
-            let fields: &mut Map<String, Value> = fields;
             let fields = fields
                 .iter_mut()
                 .filter(|(keyword, _)| !VALUES.contains(&keyword.as_str()));

@@ -57,9 +57,7 @@ impl ServerTool {
         let Value::Object(mut fields) = self.to_json() else {
             return String::new();
         };
-        let first = FIRST
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), fields.remove(*name)?)));
+        let first = FIRST.iter().filter_map(|name| fields.remove_entry(*name));
         let first: Vec<_> = first.collect();
         let mut text = String::new();
         for (name, value) in first.into_iter().chain(sorted(fields)) {
@@ -68,11 +66,9 @@ impl ServerTool {
                 value => serde_json::to_string_pretty(&value).unwrap_or_default(),
             };
             text += &format!("{name}:\n");
-            text.extend(
-                visible_text(&shown)
-                    .lines()
-                    .map(|line| format!("  {line}\n")),
-            );
+            for line in visible_text(&shown).lines() {
+                text += &format!("  {line}\n");
+            }
         }
         text
     }

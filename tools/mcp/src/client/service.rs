@@ -43,19 +43,13 @@ impl ClientHandler for Client {
             .with_form(Default::default())
             .with_url(Default::default());
         capabilities.elicitation = Some(elicitation);
-        let tasks = (
-            model::TASKS_EXTENSION_ID.to_owned(),
-            model::JsonObject::new(),
-        );
-        capabilities.extensions = Some([tasks].into());
+        let tasks = model::TASKS_EXTENSION_ID.to_owned();
+        capabilities.extensions = Some([(tasks, model::JsonObject::new())].into());
         if self.imported.import.has_sampling {
             capabilities.sampling = Some(model::SamplingCapability::default());
         }
-        ClientConfig::new(
-            capabilities,
-            Implementation::new("toolcrib", env!("CARGO_PKG_VERSION")),
-        )
-        .with_protocol_version(ProtocolVersion::V_2025_11_25)
+        let own = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(capabilities, own).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn create_elicitation(
@@ -95,10 +89,8 @@ impl ClientHandler for Client {
             total: params.total,
             message,
         };
-        self.imported
-            .calls
-            .report(&params.progress_token, progress)
-            .await;
+        let calls = &self.imported.calls;
+        calls.report(&params.progress_token, progress).await;
     }
 
     async fn on_logging_message(
@@ -107,10 +99,7 @@ impl ClientHandler for Client {
         _: NotificationContext<RoleClient>,
     ) {
         let server = self.imported.name().as_str();
-        let logger = params
-            .logger
-            .as_deref()
-            .map(|logger| visible_line(logger, 80));
+        let logger = params.logger.map(|logger| visible_line(&logger, 80));
         let message = shown(&plain(&params.data));
         match params.level {
             model::LoggingLevel::Debug => tracing::debug!(server, logger, "{message}"),

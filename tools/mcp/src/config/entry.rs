@@ -159,12 +159,11 @@ impl ServerEntry {
     pub fn variables(&self) -> Result<BTreeSet<String>, ConfigError> {
         let mut names = BTreeSet::new();
         let mut collect = |text: &str| {
-            let found = expansion::names(text)?.into_iter();
-            names.extend(
-                found
-                    .filter(|(_, has_default)| !has_default)
-                    .map(|(name, _)| name),
-            );
+            for (name, has_default) in expansion::names(text)? {
+                if !has_default {
+                    names.insert(name);
+                }
+            }
             Ok(String::new())
         };
         self.transport

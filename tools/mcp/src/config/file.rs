@@ -327,15 +327,9 @@ impl McpFile {
     }
 
     fn error(&self, place: &[&str], (field, fault): Misplaced) -> ConfigError {
-        let place = place
-            .iter()
-            .copied()
-            .chain([field.as_str()])
-            .collect::<Vec<_>>()
-            .join(".");
         ConfigError::Value {
             path: self.path.clone(),
-            place,
+            place: [place, &[field.as_str()]].concat().join("."),
             fault,
         }
     }
@@ -388,9 +382,7 @@ fn replace(path: &Path, text: &str, owner: FileOwner) -> io::Result<()> {
         tools_store::private::create_folder(folder)?;
     }
     let mut builder = tempfile::Builder::new();
-    let present = fs::metadata(path)
-        .ok()
-        .map(|metadata| metadata.permissions());
+    let present = fs::metadata(path);
     #[cfg(unix)]
     if owner == FileOwner::Project {
         // As any other program creates a file; the user's mask applies.
@@ -398,8 +390,8 @@ fn replace(path: &Path, text: &str, owner: FileOwner) -> io::Result<()> {
     }
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
-    if let Some(present) = present {
-        file.as_file().set_permissions(present)?;
+    if let Ok(present) = present {
+        file.as_file().set_permissions(present.permissions())?;
     }
     file.as_file().sync_all()?;
     file.persist(path)?;

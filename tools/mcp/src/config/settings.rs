@@ -74,10 +74,8 @@ impl ServerSettings {
                 format!("{name:?} is not the name of a variable; use letters, digits and `_`");
             return Err(misplaced(format!("variables[{index}]"), fault));
         }
-        let grant = fields
-            .get("grant")
-            .map(|_| fields.texts("grant"))
-            .transpose()?;
+        let grant = fields.get("grant").map(|_| fields.texts("grant"));
+        let grant = grant.transpose()?;
         if let Some(clauses) = &grant {
             Grant::parse(clauses).map_err(|error| misplaced("grant", error))?;
         }

@@ -51,32 +51,17 @@ impl Handler {
                     Err(error) => return refused(&asked.name, &error),
                 };
                 let Some(permit) = self.options.calls.begin() else {
-                    let error = ToolError::new(
-                        entry.name().as_str(),
-                        ToolErrorKind::Overloaded { retry_after: None },
-                    );
-                    return Ok(call_tool_result(
-                        &entry,
-                        Host::new().error_result(Some(&entry), &error),
-                    )
-                    .into());
+                    let kind = ToolErrorKind::Overloaded { retry_after: None };
+                    let error = ToolError::new(entry.name().as_str(), kind);
+                    let result = Host::new().error_result(Some(&entry), &error);
+                    return Ok(call_tool_result(&entry, result).into());
                 };
                 let peer = Peer::new(capabilities, takes_tasks, answers, permit.clone());
                 let (cx, token) = self.context(&entry, &peer.0, context);
-                let work = Box::pin(execute(
-                    tools,
-                    entry,
-                    cx,
-                    asked.params.clone(),
-                    self.options.clone(),
-                ));
-                Running::new(
-                    asked,
-                    peer,
-                    token,
-                    (permit, self.calls.running.token()),
-                    work,
-                )
+                let arguments = asked.params.clone();
+                let work = Box::pin(execute(tools, entry, cx, arguments, self.options.clone()));
+                let tracked = self.calls.running.token();
+                Running::new(asked, peer, token, (permit, tracked), work)
             }
         };
         match self.drive(running, takes_tasks, context).await? {
@@ -136,10 +121,8 @@ async fn execute(
         Ok(result) => Ok(Finished::Call(call_tool_result(&entry, result))),
         Err(error) if error.is_recoverable() => {
             let mut result = cx.error_result(Some(&entry), &error);
-            let advice = options
-                .advice
-                .as_ref()
-                .and_then(|advice| advice(&entry, &arguments, &error));
+            let advice = options.advice.as_ref();
+            let advice = advice.and_then(|advice| advice(&entry, &arguments, &error));
             result.content.extend(advice.map(Content::text));
             Ok(Finished::Call(call_tool_result(&entry, result)))
         }
@@ -154,10 +137,8 @@ fn refused(name: &str, error: &ToolError) -> Result<CallToolResponse, ErrorData>
             let name = tools::visible_line(name, 200);
             let hint = ToolError::did_you_mean(near);
             let hint = hint.as_deref().unwrap_or("list the tools");
-            Err(ErrorData::invalid_params(
-                format!("unknown tool: {name}; {hint}"),
-                None,
-            ))
+            let message = format!("unknown tool: {name}; {hint}");
+            Err(ErrorData::invalid_params(message, None))
         }
         _ => {
             let result = Host::new().with_wire(Format::Mcp).error_result(None, error);

@@ -119,15 +119,11 @@ impl Handler {
 
     fn suspend(&self, running: Running, requests: InputRequests) -> Result<Driven, ErrorData> {
         let Some(state) = self.calls.suspended.suspend(running) else {
-            return Err(ErrorData::internal_error(
-                "the system has no random numbers for the request state",
-                None,
-            ));
+            let message = "the system has no random numbers for the request state";
+            return Err(ErrorData::internal_error(message, None));
         };
-        Ok(Driven::InputRequired(InputRequiredResult::new(
-            Some(requests),
-            Some(state),
-        )))
+        let required = InputRequiredResult::new(Some(requests), Some(state));
+        Ok(Driven::InputRequired(required))
     }
 }
 
@@ -163,10 +159,8 @@ impl Messages<'_> {
                     (Generation::Modern, None) => false,
                 };
                 if is_wanted {
-                    let mut notification = LoggingMessageNotificationParam::new(
-                        same_json(&level).unwrap_or(LoggingLevel::Emergency),
-                        data,
-                    );
+                    let level = same_json(&level).unwrap_or(LoggingLevel::Emergency);
+                    let mut notification = LoggingMessageNotificationParam::new(level, data);
                     notification.logger = logger;
                     let _ = peer.notify_logging_message(notification).await;
                 }
@@ -179,14 +173,9 @@ impl Messages<'_> {
 /// Sends a request as a message of its own and passes the answer on.
 fn send(ask: Ask, context: &RequestContext<RoleServer>) -> BoxFuture<'_, ()> {
     Box::pin(async move {
-        let Ask {
-            request,
-            mut answer,
-            kind,
-            ..
-        } = ask;
+        let mut answer = ask.answer;
         let answered = async {
-            let request = server_request(request).ok_or(PeerError::Gone)?;
+            let request = server_request(ask.request).ok_or(PeerError::Gone)?;
             let result = context
                 .peer
                 .send_request(request)
@@ -198,7 +187,7 @@ fn send(ask: Ask, context: &RequestContext<RoleServer>) -> BoxFuture<'_, ()> {
                     _ => PeerError::Gone,
                 })?;
             let result = serde_json::to_value(result).unwrap_or_default();
-            if kind.accepts(&result) {
+            if ask.kind.accepts(&result) {
                 Ok(result)
             } else {
                 let reason = "its answer is of another kind".to_owned();

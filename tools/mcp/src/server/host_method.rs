@@ -27,11 +27,8 @@ impl Handler {
         let mut params = serde_json::to_value(params).map_err(internal)?;
         let mut take = |key: &str| params.as_object_mut().and_then(|params| params.remove(key));
         let (answers, state, _) = (take("inputResponses"), take("requestState"), take("_meta"));
-        let answers = answers
-            .map(serde_json::from_value)
-            .transpose()
-            .map_err(internal)?
-            .unwrap_or_default();
+        let answers = answers.map(serde_json::from_value).transpose();
+        let answers = answers.map_err(internal)?.unwrap_or_default();
         let asked = AskedOf {
             method,
             name: String::new(),
@@ -44,30 +41,20 @@ impl Handler {
             }
             None => {
                 let Some(permit) = self.options.calls.begin() else {
-                    return Err(ErrorData::internal_error(
-                        "too many requests; try again later",
-                        None,
-                    ));
+                    let message = "too many requests; try again later";
+                    return Err(ErrorData::internal_error(message, None));
                 };
-                let peer = Peer::new(
-                    context.client_capabilities().unwrap_or_default(),
-                    false,
-                    answers,
-                    permit.clone(),
-                );
+                let capabilities = context.client_capabilities().unwrap_or_default();
+                let peer = Peer::new(capabilities, false, answers, permit.clone());
                 let work = methods.call(method, params, peer.0.clone());
                 let work = Box::pin(async {
                     work.await.map(Finished::Method).map_err(|error| {
                         ErrorData::new(ErrorCode(error.code), error.message, error.data)
                     })
                 });
-                Running::new(
-                    asked,
-                    peer,
-                    tools::CancellationToken::new(),
-                    (permit, self.calls.running.token()),
-                    work,
-                )
+                let token = tools::CancellationToken::new();
+                let tracked = self.calls.running.token();
+                Running::new(asked, peer, token, (permit, tracked), work)
             }
         };
         match Box::pin(self.drive(running, false, context)).await? {

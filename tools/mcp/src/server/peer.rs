@@ -5,12 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rmcp::model::{
-    ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitResult, InputRequest,
-    ListRootsRequest, LoggingLevel, ServerRequest, TASKS_EXTENSION_ID,
+    ClientCapabilities, ElicitResult, InputRequest, LoggingLevel, ServerRequest, TASKS_EXTENSION_ID,
 };
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Value, from_value, json};
 use tokio::sync::{mpsc, oneshot};
 use tools::call::AskError;
 use tools::{IgnorePoison as _, Progress, ToolContext};
@@ -194,10 +192,8 @@ impl Peer {
             .into_iter()
             .map(|request| self.ask(request))
             .collect::<Result<Vec<_>, _>>()?;
-        let is_program = asks.iter().all(|(ask, _)| {
-            ask.as_ref()
-                .is_none_or(|ask| ask.kind == RequestKind::Roots)
-        });
+        let mut open = asks.iter().filter_map(|(ask, _)| ask.as_ref());
+        let is_program = open.all(|ask| ask.kind == RequestKind::Roots);
         let answers = self.answers(asks);
         if is_program {
             answers.await
@@ -225,11 +221,7 @@ impl Peer {
         let mut receivers = Vec::new();
         for (ask, receiver) in asks {
             if let Some(ask) = ask {
-                self.0
-                    .messages
-                    .send(Box::new(Message::Ask(Box::new(ask))))
-                    .await
-                    .map_err(|_| PeerError::Gone)?;
+                self.deliver(Message::Ask(Box::new(ask))).await?;
             }
             receivers.push(receiver);
         }
@@ -258,19 +250,19 @@ impl Peer {
     /// the client learns what it lacks.
     pub async fn continue_as_task(&self) -> Result<(), PeerError> {
         if !self.0.takes_tasks {
-            let _ = self
-                .0
-                .refused
-                .set(ClientCapabilities::builder().enable_tasks().build());
+            let tasks = ClientCapabilities::builder().enable_tasks().build();
+            let _ = self.0.refused.set(tasks);
             return Err(PeerError::Unsupported {
                 capability: TASKS_EXTENSION_ID,
             });
         }
-        self.0
-            .messages
-            .send(Box::new(Message::ContinueAsTask))
-            .await
-            .map_err(|_| PeerError::Gone)
+        self.deliver(Message::ContinueAsTask).await
+    }
+
+    /// Waits for room, and sends a message.
+    async fn deliver(&self, message: Message) -> Result<(), PeerError> {
+        let sent = self.0.messages.send(Box::new(message)).await;
+        sent.map_err(|_| PeerError::Gone)
     }
 
     /// Sends a log message, if the client wants those of this level.
@@ -289,15 +281,11 @@ impl Peer {
 
     /// Returns the request to send, or `None` if its answer came with the call, and the receiver of its answer.
     fn ask(&self, request: PeerRequest) -> Result<Asked, PeerError> {
-        let PeerRequest {
-            key,
-            method,
-            params,
-        } = request;
-        let Some(kind) = RequestKind::from_method(&method) else {
-            return Err(PeerError::Invalid {
-                reason: format!("a client has no method {method}"),
-            });
+        let key = request.key;
+        let method = &*request.method;
+        let Some(kind) = RequestKind::from_method(method) else {
+            let reason = format!("a client has no method {method}");
+            return Err(PeerError::Invalid { reason });
         };
         if !kind.is_in(&self.0.capabilities) {
             let _ = self.0.refused.set(kind.required());
@@ -305,9 +293,10 @@ impl Peer {
                 capability: kind.capability(),
             });
         }
-        let request = kind
-            .request(params)
-            .map_err(|reason| PeerError::Invalid { reason })?;
+        let request = kind.request(method, request.params);
+        let request = request.map_err(|error| PeerError::Invalid {
+            reason: error.to_string(),
+        })?;
         let (answer, receiver) = oneshot::channel();
         let early = key.as_ref().and_then(|key| {
             let mut early = self.0.early.lock().ignore_poison();
@@ -317,20 +306,17 @@ impl Peer {
             let _ = answer.send(Ok(early));
             return Ok((None, receiver));
         }
-        Ok((
-            Some(Ask {
-                key: key.unwrap_or_else(|| {
-                    format!(
-                        "request-{}",
-                        self.0.next_key.fetch_add(1, Ordering::Relaxed)
-                    )
-                }),
-                kind,
-                request,
-                answer,
-            }),
-            receiver,
-        ))
+        let key = key.unwrap_or_else(|| {
+            let number = self.0.next_key.fetch_add(1, Ordering::Relaxed);
+            format!("request-{number}")
+        });
+        let ask = Ask {
+            key,
+            kind,
+            request,
+            answer,
+        };
+        Ok((Some(ask), receiver))
     }
 
     /// Sends a message that may be lost.
@@ -381,7 +367,7 @@ impl RequestKind {
 
     /// Returns the capabilities of a client that takes only this kind.
     pub(super) fn required(self) -> ClientCapabilities {
-        from_json(json!({self.capability(): {}})).unwrap_or_default()
+        from_value(json!({self.capability(): {}})).unwrap_or_default()
     }
 
     /// Returns true if a client with these capabilities takes the request. A client may take elicitation by URL only.
@@ -397,31 +383,19 @@ impl RequestKind {
     }
 
     /// Returns the request with these parameters. Returns the reason if the parameters do not fit.
-    pub(super) fn request(self, params: Value) -> Result<InputRequest, String> {
-        let method = match self {
-            Self::Elicitation => "elicitation/create",
-            Self::Sampling => "sampling/createMessage",
-            Self::Roots => "roots/list",
-        };
+    fn request(self, method: &str, params: Value) -> serde_json::Result<InputRequest> {
         let request = json!({"method": method, "params": params});
-        let invalid = |error: serde_json::Error| error.to_string();
-        Ok(match self {
-            Self::Elicitation => InputRequest::Elicitation(
-                serde_json::from_value::<ElicitRequest>(request).map_err(invalid)?,
-            ),
-            Self::Sampling => InputRequest::CreateMessage(
-                serde_json::from_value::<CreateMessageRequest>(request).map_err(invalid)?,
-            ),
-            Self::Roots => InputRequest::ListRoots(
-                serde_json::from_value::<ListRootsRequest>(request).map_err(invalid)?,
-            ),
-        })
+        match self {
+            Self::Elicitation => from_value(request).map(InputRequest::Elicitation),
+            Self::Sampling => from_value(request).map(InputRequest::CreateMessage),
+            Self::Roots => from_value(request).map(InputRequest::ListRoots),
+        }
     }
 
     /// Returns true if a client's answer has the form of this kind's result.
     pub(super) fn accepts(self, answer: &Value) -> bool {
         match self {
-            Self::Elicitation => from_json::<ElicitResult>(answer.clone()).is_some(),
+            Self::Elicitation => ElicitResult::deserialize(answer).is_ok(),
             Self::Sampling => answer.get("content").is_some() && answer["model"].is_string(),
             Self::Roots => answer["roots"].is_array(),
         }
@@ -436,10 +410,6 @@ pub(super) fn server_request(request: InputRequest) -> Option<ServerRequest> {
         InputRequest::ListRoots(request) => Some(ServerRequest::ListRootsRequest(request)),
         _ => None,
     }
-}
-
-fn from_json<T: DeserializeOwned>(value: Value) -> Option<T> {
-    serde_json::from_value(value).ok()
 }
 
 /// The severity of a log message, from the lowest to the highest.

@@ -10,7 +10,7 @@ use tools::{
     visible_line,
 };
 
-use crate::server::peer::{Peer, PeerRequest};
+use crate::server::peer::{Peer, PeerError, PeerRequest};
 
 /// The maximum length of the shown arguments, in KiB. No question is asked about longer ones, because it cannot show the rest.
 const MAX_KIB: usize = 64;
@@ -20,6 +20,15 @@ const LINE: usize = 500;
 
 /// Asks by elicitation. Without it there is no one to decide or to answer.
 pub(super) struct PeerPerson(pub(super) Peer);
+
+impl PeerPerson {
+    // Without a key of its own, the request is answered only after it was asked.
+    async fn elicit(&self, message: &str, schema: &Value) -> Result<Value, PeerError> {
+        let params = json!({"message": message, "requestedSchema": schema});
+        let request = PeerRequest::new("elicitation/create", params);
+        self.0.request_unlimited(request).await
+    }
+}
 
 impl Approver for PeerPerson {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
@@ -51,13 +60,7 @@ impl Approver for PeerPerson {
             let allow = json!({"type": "boolean", "title": "Allow this call"});
             let schema =
                 json!({"type": "object", "properties": {"allow": allow}, "required": ["allow"]});
-            let params = json!({"message": message, "requestedSchema": schema});
-            // Without a key of its own, the request is answered only after it was asked.
-            match self
-                .0
-                .request_unlimited(PeerRequest::new("elicitation/create", params))
-                .await
-            {
+            match self.elicit(&message, &schema).await {
                 // Only a yes in so many words allows the call.
                 Ok(answer)
                     if answer["action"] == "accept" && answer["content"]["allow"] == true =>
@@ -116,12 +119,8 @@ fn question(
     match preview {
         Some(Ok(preview)) => {
             lines.push("preview:".to_owned());
-            lines.extend(
-                preview
-                    .text()
-                    .lines()
-                    .map(|line| format!("  {}", escaped(line))),
-            );
+            let shown = preview.text().lines();
+            lines.extend(shown.map(|line| format!("  {}", escaped(line))));
         }
         Some(Err(error)) => lines.push(format!(
             "no preview: {}",
@@ -165,15 +164,10 @@ impl Person for PeerPerson {
             };
             let schema =
                 json!({"type": "object", "properties": {"answer": answer}, "required": required});
-            let params =
-                json!({"message": format!("{asks}{}", question.text()), "requestedSchema": schema});
+            let message = format!("{asks}{}", question.text());
+            let given = self.elicit(&message, &schema).await;
             // An answer of another kind than asked is one that nobody gave.
-            let given = self
-                .0
-                .request_unlimited(PeerRequest::new("elicitation/create", params))
-                .await
-                .map_err(|_| NobodyThere)?;
-            answer_of(question, &given).ok_or(NobodyThere)
+            answer_of(question, &given.map_err(|_| NobodyThere)?).ok_or(NobodyThere)
         })
     }
 }

@@ -53,10 +53,8 @@ impl ServerHandler for Handler {
             .and_then(|request| request.cursor)
             // Some clients have an empty text for the first page.
             .filter(|cursor| !cursor.is_empty());
-        let Some(page) = tools
-            .definitions
-            .page(cursor.as_deref(), self.options.limits.page_size.max(1))
-        else {
+        let size = self.options.limits.page_size.max(1);
+        let Some(page) = tools.definitions.page(cursor.as_deref(), size) else {
             let message = "the cursor is none of this server; list the tools from the start";
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -108,10 +106,8 @@ impl ServerHandler for Handler {
         request: UpdateTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.calls
-            .tasks
-            .find(&request.task_id)?
-            .answer(request.input_responses);
+        let task = self.calls.tasks.find(&request.task_id)?;
+        task.answer(request.input_responses);
         Ok(())
     }
 
@@ -167,12 +163,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.plain_method(
-            "resources/templates/list",
-            request.unwrap_or_default(),
-            &context,
-        )
-        .await
+        let request = request.unwrap_or_default();
+        self.plain_method("resources/templates/list", request, &context)
+            .await
     }
 
     async fn read_resource(

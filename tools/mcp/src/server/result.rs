@@ -1,7 +1,6 @@
 //! The result of a call for a client.
 
 use rmcp::model::{CallToolResult, ContentBlock};
-use serde_json::Value;
 use tools::protocol::wire::{Format, WireResult};
 use tools::{Content, Entry, Json, ToolResult};
 
@@ -42,11 +41,7 @@ fn block(content: Content) -> Option<ContentBlock> {
         other => {
             let result = WireResult::new("", "", ToolResult::from(other));
             let mut written = Format::Mcp.write_results(&[result]);
-            let block = written
-                .first_mut()?
-                .get_mut("content")?
-                .get_mut(0)
-                .map(Value::take)?;
+            let block = written.first_mut()?.pointer_mut("/content/0")?.take();
             serde_json::from_value(block).ok()
         }
     }

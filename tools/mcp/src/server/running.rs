@@ -166,10 +166,8 @@ impl Waiting {
     /// Passes the client's answers on. Answers to unknown keys and answers of another kind are ignored.
     pub(super) fn answer(&mut self, answers: BTreeMap<String, Value>) {
         for (key, answer) in answers {
-            let is_accepted = self
-                .0
-                .get(&key)
-                .is_some_and(|ask| ask.kind.accepts(&answer));
+            let ask = self.0.get(&key);
+            let is_accepted = ask.is_some_and(|ask| ask.kind.accepts(&answer));
             if is_accepted && let Some(ask) = self.0.remove(&key) {
                 let _ = ask.answer.send(Ok(answer));
             }

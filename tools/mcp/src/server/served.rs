@@ -137,11 +137,8 @@ impl Definitions {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Tool> {
-        let position = self
-            .tools
-            .binary_search_by(|tool| (*tool.name).cmp(name))
-            .ok()?;
-        self.tools.get(position)
+        let position = self.tools.binary_search_by(|tool| (*tool.name).cmp(name));
+        self.tools.get(position.ok()?)
     }
 
     /// Returns the page after a cursor. A cursor names the last tool of its page, so it also holds for a changed set.

@@ -30,13 +30,8 @@ impl Suspended {
     pub(super) fn suspend(&self, mut running: Running) -> Option<String> {
         let state = random_handle()?;
         let (taker, taken) = oneshot::channel::<oneshot::Sender<Running>>();
-        self.lock().insert(
-            state.clone(),
-            Waiting {
-                asked: running.asked.clone(),
-                taker,
-            },
-        );
+        let asked = running.asked.clone();
+        self.lock().insert(state.clone(), Waiting { asked, taker });
         let (all, key) = (self.clone(), state.clone());
         tokio::spawn(async move {
             let ended = async {

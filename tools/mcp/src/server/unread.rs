@@ -52,10 +52,8 @@ impl Handler {
             Some(check) => {
                 let reason = check(params)
                     .unwrap_or_else(|| "they are those of another revision".to_owned());
-                Err(ErrorData::invalid_params(
-                    format!("the parameters of {method} do not fit: {reason}"),
-                    None,
-                ))
+                let message = format!("the parameters of {method} do not fit: {reason}");
+                Err(ErrorData::invalid_params(message, None))
             }
         }
     }
@@ -92,13 +90,8 @@ impl Handler {
                 } else {
                     capability
                 };
-                if !self
-                    .options
-                    .methods
-                    .as_ref()?
-                    .capabilities()
-                    .contains_key(capability)
-                {
+                let capabilities = self.options.methods.as_ref()?.capabilities();
+                if !capabilities.contains_key(capability) {
                     return None;
                 }
                 match method {

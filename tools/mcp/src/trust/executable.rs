@@ -7,7 +7,6 @@ use std::{env, fmt};
 use host::trust::Subject;
 use serde_json::json;
 
-use crate::client::ServerName;
 use crate::config::{ServerEntry, Transport};
 
 /// The program that a command starts.
@@ -78,7 +77,6 @@ fn is_program(path: &Path) -> bool {
 /// links resolved; it is a part of the subject if the entry names one.
 pub fn server_subject(
     workspace: &str,
-    server: &ServerName,
     entry: &ServerEntry,
     executable: Option<&Executable>,
     folder: Option<&Path>,
@@ -95,5 +93,5 @@ pub fn server_subject(
         }
     }
     facts.retain(|_, value| !value.is_null());
-    Subject::from_facts(workspace, &server.to_string(), facts)
+    Subject::from_facts(workspace, entry.name.as_str(), facts)
 }

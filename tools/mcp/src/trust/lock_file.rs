@@ -21,7 +21,7 @@ const VERSION: u64 = 1;
 pub(super) type Pinned = BTreeMap<ToolName, Pin>;
 
 /// The definitions of a tool that the user approved.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pin {
     pub(super) digest: Digest,

@@ -27,13 +27,9 @@ struct Kept {
 
 /// Returns the definitions. A file that cannot be read has none, because the server shows them again.
 pub(super) fn read(path: &Path) -> BTreeMap<ToolName, ServerTool> {
-    let text = private_file::read(path, MAX_BYTES)
-        .ok()
-        .flatten()
-        .unwrap_or_default();
-    serde_json::from_str::<Kept>(&text)
-        .unwrap_or_default()
-        .tools
+    let text = private_file::read(path, MAX_BYTES).ok().flatten();
+    let kept = serde_json::from_str::<Kept>(&text.unwrap_or_default());
+    kept.unwrap_or_default().tools
 }
 
 /// Writes the definitions, and removes the file if there are none.

@@ -160,16 +160,7 @@ impl Pins {
             return Ok(false);
         };
         let mut state = self.lock();
-        let digests = |pinned: &Pinned| {
-            pinned
-                .iter()
-                .map(|(name, pin)| (name.clone(), pin.digest, pin.others.clone()))
-                .collect::<Vec<_>>()
-        };
-        let has_changed = state
-            .pinned
-            .as_ref()
-            .is_none_or(|pinned| digests(pinned) != digests(&read));
+        let has_changed = state.pinned.as_ref() != Some(&read);
         if has_changed {
             state.pending.retain(|pending| pending.waits_in(&read));
             state.pinned = Some(read);

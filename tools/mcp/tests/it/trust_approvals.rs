@@ -4,7 +4,6 @@ use std::path::Path;
 
 use host::trust::{Approval, Approvals, Subject, TrustError};
 use serde_json::{Value, json};
-use tools_mcp::client::ServerName;
 use tools_mcp::config::{McpFile, ServerEntry};
 use tools_mcp::trust::{Executable, server_subject};
 
@@ -17,12 +16,8 @@ fn entry(fields: &Value) -> ServerEntry {
     file.server("s").unwrap().unwrap()
 }
 
-fn server() -> ServerName {
-    "s".parse().unwrap()
-}
-
 fn subject(fields: &Value) -> Subject {
-    server_subject("/w", &server(), &entry(fields), None, None)
+    server_subject("/w", &entry(fields), None, None)
 }
 
 fn stdio() -> Value {
@@ -105,10 +100,11 @@ fn a_url_and_each_header_are_approved() {
 fn an_approval_is_for_one_workspace_and_one_server_and_for_what_was_seen() {
     let folder = tempfile::tempdir().unwrap();
     let approvals = Approvals::new(folder.path());
-    let (seen, entry) = (subject(&stdio()), entry(&stdio()));
+    let (seen, mut entry) = (subject(&stdio()), entry(&stdio()));
     approvals.approve(&seen, &seen.digest()).unwrap();
     for (workspace, server) in [("/other", "s"), ("/w", "t"), ("/w/s", "s")] {
-        let other = server_subject(workspace, &server.parse().unwrap(), &entry, None, None);
+        entry.name = server.parse().unwrap();
+        let other = server_subject(workspace, &entry, None, None);
         assert_eq!(approvals.find(&other).unwrap(), Approval::Missing);
     }
     let other = subject(&json!({"command": "evil"}));
@@ -155,7 +151,6 @@ fn another_executable_needs_approval_again() {
     let subject = || {
         server_subject(
             "/w",
-            &server(),
             &entry(&json!({"command": "tool"})),
             find("tool").as_ref(),
             None,

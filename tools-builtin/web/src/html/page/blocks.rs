@@ -58,14 +58,11 @@ impl Builder<'_> {
         {
             for line in code.lines().filter(|line| !line.trim().is_empty()) {
                 let span = code_span(&line.trim_end().replace('|', "\\|"));
-                table.push_block(
-                    if self.notation == Notation::Markdown {
-                        &span
-                    } else {
-                        line
-                    },
-                    self.notation,
-                );
+                let shown = match self.notation {
+                    Notation::Markdown => &span,
+                    Notation::Plain => line,
+                };
+                table.push_block(shown, self.notation);
             }
             return;
         }
@@ -84,12 +81,8 @@ impl Builder<'_> {
 
     /// Makes the cells of the open table part of the text around it, if it has no header: then it is layout.
     pub(super) fn unfold_table(&mut self) {
-        if !self.is_in_cell()
-            || self
-                .table
-                .as_ref()
-                .is_some_and(|(_, table)| table.has_header())
-        {
+        let table = self.table.as_ref();
+        if !table.is_some_and(|(_, table)| table.is_in_cell() && !table.has_header()) {
             return;
         }
         self.flush();

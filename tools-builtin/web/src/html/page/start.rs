@@ -13,6 +13,10 @@ use crate::markdown::{Mark, Table, destination};
 const MAX_FALLBACKS: usize = 16;
 
 /// Returns true for the elements that hold the content of a page.
+fn effect_if(is_begun: bool, effect: Effect) -> Effect {
+    if is_begun { effect } else { Effect::None }
+}
+
 fn is_content(element: Element, attributes: &Attributes) -> bool {
     matches!(element, Element::Main | Element::Article)
         || attributes.value(Attribute::Role) == Some("main")
@@ -58,34 +62,31 @@ impl Builder<'_> {
     /// Closes the elements that end where this one begins.
     fn close_implied(&mut self, element: Element) {
         use Element::*;
-        let is_table = |open| open == Table;
-        let found = match element {
-            Li => self
-                .open
-                .find(|open| open == Li, |open| open.is_list() || is_scope(open)),
-            Dt | Dd => self.open.find(
+        // The elements that end where this one begins, and those that keep it from ending them.
+        type Test = fn(Element) -> bool;
+        let (is_ended, is_border): (Test, Test) = match element {
+            Li => (|open| open == Li, |open| open.is_list() || is_scope(open)),
+            Dt | Dd => (
                 |open| matches!(open, Dt | Dd),
                 |open| open == Dl || is_scope(open),
             ),
-            Td | Th => self.open.find(
+            Td | Th => (
                 |open| matches!(open, Td | Th),
                 |open| matches!(open, Tr | Table),
             ),
-            Tr => self
-                .open
-                .find(|open| matches!(open, Tr | Caption), is_table),
-            Thead | Tbody | Tfoot | Caption | Colgroup => self.open.find(
+            Tr => (|open| matches!(open, Tr | Caption), |open| open == Table),
+            Thead | Tbody | Tfoot | Caption | Colgroup => (
                 |open| matches!(open, Thead | Tbody | Tfoot | Caption | Colgroup),
-                is_table,
+                |open| open == Table,
             ),
-            A => self.open.find(|open| open == A, is_scope),
-            Option | Optgroup => self.open.find(|open| open == Option, |open| open == Select),
-            _ if element.heading_level().is_some() => self
-                .open
-                .find(|open| open.heading_level().is_some(), Element::is_block),
-            _ => None,
+            A => (|open| open == A, is_scope),
+            Option | Optgroup => (|open| open == Option, |open| open == Select),
+            H1 | H2 | H3 | H4 | H5 | H6 => {
+                (|open| open.heading_level().is_some(), Element::is_block)
+            }
+            _ => (|_| false, |_| true),
         };
-        match found {
+        match self.open.find(is_ended, is_border) {
             Some(index) if element == A => self.remove(index),
             Some(index) => self.pop_to(index),
             None => {}
@@ -197,11 +198,8 @@ impl Builder<'_> {
             Li => self.start_item(attributes),
             Blockquote => {
                 self.unfold_table();
-                if self.table.is_none() && self.document.begin_quote() {
-                    Effect::Container
-                } else {
-                    Effect::None
-                }
+                let is_begun = self.table.is_none() && self.document.begin_quote();
+                effect_if(is_begun, Effect::Container)
             }
             _ if is_content(element, attributes) => self.start_main(element != Article),
             _ if element.is_preformatted() => self.start_pre(attributes),
@@ -236,18 +234,12 @@ impl Builder<'_> {
     }
 
     fn mark(&mut self, mark: Mark) -> Effect {
-        if self.inline.open(mark) {
-            Effect::Mark(mark)
-        } else {
-            Effect::None
-        }
+        effect_if(self.inline.open(mark), Effect::Mark(mark))
     }
 
     fn start_formula(&mut self, attributes: &Attributes) -> Effect {
-        match attributes
-            .value(Attribute::AltText)
-            .filter(|source| !source.trim().is_empty())
-        {
+        let source = attributes.value(Attribute::AltText);
+        match source.filter(|source| !source.trim().is_empty()) {
             Some(source) => {
                 self.push_code(source);
                 self.hide()
@@ -262,14 +254,11 @@ impl Builder<'_> {
             return Effect::None;
         };
         let is_fragment = href.trim_start().starts_with('#');
-        if self
+        let label = attributes.label();
+        let is_open = self
             .inline
-            .open_link(destination(&address), is_fragment, attributes.label())
-        {
-            Effect::Mark(Mark::Link)
-        } else {
-            Effect::None
-        }
+            .open_link(destination(&address), is_fragment, label);
+        effect_if(is_open, Effect::Mark(Mark::Link))
     }
 
     fn start_heading(&mut self, level: u8) -> Effect {
@@ -280,14 +269,9 @@ impl Builder<'_> {
 
     fn start_main(&mut self, is_main: bool) -> Effect {
         self.has_main |= is_main;
-        if self
-            .open
-            .innermost_mut(|effect| matches!(effect, Effect::Main(_)))
-            .is_some()
-        {
-            return Effect::None;
-        }
-        Effect::Main(self.document.len())
+        let is_outer = |effect: &Effect| matches!(effect, Effect::Main(_));
+        let is_inner = self.open.innermost_mut(is_outer).is_some();
+        effect_if(!is_inner, Effect::Main(self.document.len()))
     }
 
     fn start_list(&mut self, number: Option<u32>, effect: Effect) -> Effect {
@@ -304,11 +288,7 @@ impl Builder<'_> {
             return Effect::None;
         }
         let value = attributes.number(Attribute::Value);
-        if self.document.begin_item(value) {
-            Effect::Container
-        } else {
-            Effect::None
-        }
+        effect_if(self.document.begin_item(value), Effect::Container)
     }
 
     fn start_table(&mut self, attributes: &Attributes) -> Effect {
@@ -338,12 +318,10 @@ impl Builder<'_> {
 
     fn start_cell(&mut self, is_header: bool, attributes: &Attributes) -> Effect {
         let span = |attribute| attributes.number(attribute).unwrap_or(1);
+        let columns = span(Attribute::ColSpan);
+        let rows = span(Attribute::RowSpan);
         if let Some((_, table)) = &mut self.table {
-            table.begin_cell(
-                is_header,
-                span(Attribute::ColSpan),
-                span(Attribute::RowSpan),
-            );
+            table.begin_cell(is_header, columns, rows);
         }
         Effect::Cell
     }

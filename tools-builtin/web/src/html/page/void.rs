@@ -49,11 +49,8 @@ impl Builder<'_> {
             attributes.value(Attribute::DataSrc),
             set,
         ];
-        match sources
-            .into_iter()
-            .flatten()
-            .find_map(|source| self.base.source(source))
-        {
+        let mut sources = sources.into_iter().flatten();
+        match sources.find_map(|source| self.base.source(source)) {
             Some(source) => self.inline.push_image(alt, &destination(&source)),
             None => self.inline.push_text(alt),
         }

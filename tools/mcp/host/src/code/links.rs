@@ -24,11 +24,8 @@ fn documents_among(workspace: &Path, most: usize) -> Option<Vec<PathBuf>> {
             if kind.is_dir() && entry.file_name() != ".git" {
                 waiting.push(path);
             } else if kind.is_symlink() && !is_document(&path) {
-                found.extend(
-                    path.canonicalize()
-                        .ok()
-                        .filter(|target| is_document(target)),
-                );
+                let target = path.canonicalize().ok();
+                found.extend(target.filter(|target| is_document(target)));
             }
         }
     }

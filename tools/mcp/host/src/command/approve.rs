@@ -45,9 +45,8 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     let is_of_project = server.owner == FileOwner::Project;
     let before = server.settings.clone();
     if is_of_project {
-        server.settings = server
-            .settings
-            .with_variables(arguments.values("variable")?);
+        let names = arguments.values("variable")?;
+        server.settings = server.settings.with_variables(names);
     }
     if !approve_server(&inventory, &mut server, digests, cx).await? {
         return Ok(Exit::Refused);
@@ -63,10 +62,8 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     let pending = connected.pins.pending();
     if pending.is_empty() {
         let count = counted(connected.report.tools.len() as u64, "tool");
-        cx.write_page(&format!(
-            "{}: {count} approved\n",
-            styled(STRONG, &server.name)
-        ))?;
+        let name = styled(STRONG, &server.name);
+        cx.write_page(&format!("{name}: {count} approved\n"))?;
         return Ok(Exit::Success);
     }
     let facts: Vec<_> = pending
@@ -92,13 +89,8 @@ async fn approve_server(
 ) -> Result<bool, McpError> {
     let (approval, subject) = inventory.approval(server)?;
     let is_of_project = server.owner == FileOwner::Project;
-    let mut missing: Vec<_> = server
-        .entry
-        .variables()?
-        .into_iter()
-        .filter(|_| is_of_project)
-        .collect();
-    missing.retain(|name| !server.settings.variables.contains(name));
+    let mut missing: Vec<_> = server.entry.variables()?.into_iter().collect();
+    missing.retain(|name| is_of_project && !server.settings.variables.contains(name));
     let changes = match approval {
         Approval::Given if missing.is_empty() => return Ok(true),
         Approval::Given | Approval::Missing => Vec::new(),
@@ -135,11 +127,8 @@ fn shown_server(
     server: &Configured,
     missing: &[String],
 ) -> String {
-    let mut page = format!(
-        "{} of {}\n",
-        styled(STRONG, &server.name),
-        visible(&subject.workspace)
-    );
+    let name = styled(STRONG, &server.name);
+    let mut page = format!("{name} of {}\n", visible(&subject.workspace));
     for (fact, value) in &subject.facts {
         page += &format!("  {fact}: {}\n", visible(&value.to_string()));
         if let Some(change) = changes.iter().find(|change| change.fact == *fact) {
@@ -150,16 +139,12 @@ fn shown_server(
         page += &format!("  {}: absent\n{}", change.fact, shown_before(change));
     }
     if !server.settings.variables.is_empty() {
-        page += &format!(
-            "  gets the variables: {}\n",
-            visible(&server.settings.variables.join(", "))
-        );
+        let names = server.settings.variables.join(", ");
+        page += &format!("  gets the variables: {}\n", visible(&names));
     }
     if !missing.is_empty() {
-        page += &format!(
-            "  asks for the variables: {}\n",
-            visible(&missing.join(", "))
-        );
+        let names = missing.join(", ");
+        page += &format!("  asks for the variables: {}\n", visible(&names));
     }
     page + &format!("  digest: {}\n", subject.digest())
 }
@@ -181,12 +166,9 @@ fn shown_tools(pending: &[Pending], digest: &Digest) -> String {
             "is new"
         };
         page += &format!("{} {state}:\n", styled(STRONG, &pending.tool));
-        page.extend(
-            pending
-                .diff()
-                .lines()
-                .map(|line| format!("  {}\n", visible(line))),
-        );
+        for line in pending.diff().lines() {
+            page += &format!("  {}\n", visible(line));
+        }
     }
     page + &format!("digest: {digest}\n")
 }

@@ -123,44 +123,35 @@ fn add(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError>
         }
         _ => Err(McpError::unusable(&name, format!("{text:?} is not {form}"))),
     };
+    let pairs = |flag: &str, separator: char, form: &str| {
+        let texts = arguments.values::<String>(flag)?;
+        let pairs = texts.iter().map(|text| pair(text, separator, form));
+        pairs.collect::<Result<_, McpError>>()
+    };
     let transport = match (arguments.value("url")?, command.split_first()) {
-        (Some(url), _) => {
-            let headers = arguments.values::<String>("header")?;
-            let headers = headers
-                .iter()
-                .map(|text| pair(text, ':', "a header; write NAME: VALUE"));
-            Transport::Http {
-                url,
-                headers: headers.collect::<Result<_, _>>()?,
-                oauth: OAuthClient::default(),
-            }
-        }
+        (Some(url), _) => Transport::Http {
+            url,
+            headers: pairs("header", ':', "a header; write NAME: VALUE")?,
+            oauth: OAuthClient::default(),
+        },
         (None, Some((command, args))) => Transport::Stdio {
             command: command.clone(),
             args: args.to_vec(),
-            env: arguments
-                .values::<String>("env")?
-                .iter()
-                .map(|text| pair(text, '=', "a variable; write NAME=VALUE"))
-                .collect::<Result<_, _>>()?,
+            env: pairs("env", '=', "a variable; write NAME=VALUE")?,
             cwd: arguments
                 .path("cwd")
                 .map(|cwd| cwd.to_string_lossy().into_owned()),
         },
         (None, None) => {
-            return Err(McpError::unusable(
-                &name,
-                "name a command, or a URL with --url",
-            ));
+            let reason = "name a command, or a URL with --url";
+            return Err(McpError::unusable(&name, reason));
         }
     };
     let effects = arguments.values::<String>("effects")?;
     let effects = effects.iter().map(|text| {
         let (tool, declared) = pair(text, '=', "the effects of a tool; write TOOL=read_only")?;
-        Ok((
-            tool,
-            serde_json::from_str(&declared).unwrap_or(Value::String(declared)),
-        ))
+        let declared = serde_json::from_str(&declared).unwrap_or(Value::String(declared));
+        Ok((tool, declared))
     });
     let effects = effects.collect::<Result<Vec<(String, Value)>, McpError>>()?;
     let mut inventory = load(cx, is_of_project)?;
@@ -195,10 +186,8 @@ fn remove(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpErr
     } else {
         FileOwner::User
     };
-    let configured = inventory
-        .servers()
-        .into_iter()
-        .find(|(found, of, _)| found == name && *of == owner);
+    let mut servers = inventory.servers().into_iter();
+    let configured = servers.find(|(found, of, _)| found == name && *of == owner);
     if let Some((.., Ok(configured))) = configured {
         // Damaged pins are removed by hand, as the error says.
         let pins = inventory.pins(&configured)?;
@@ -222,9 +211,7 @@ fn remove(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpErr
         return Err(McpError::NoServer(name.to_owned()));
     }
     file.write(owner)?;
-    program::note(&format!(
-        "removed the server {name} from {}",
-        file.path().display()
-    ));
+    let path = file.path().display();
+    program::note(&format!("removed the server {name} from {path}"));
     Ok(Exit::Success)
 }

@@ -59,18 +59,13 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError
             )?;
         } else {
             let name = styled(STRONG, visible(&name));
-            page += &format!(
-                "{name} ({file}): {}\n  {}\n",
-                visible(&standing),
-                visible(&reached)
-            );
+            page += &format!("{name} ({file}): {}\n", visible(&standing));
+            page += &format!("  {}\n", visible(&reached));
         }
     }
     if !is_json && page.is_empty() {
-        page = format!(
-            "there are no MCP servers; add one with {} mcp add\n",
-            program::name()
-        );
+        let program = program::name();
+        page = format!("there are no MCP servers; add one with {program} mcp add\n");
     }
     cx.write_page(&page)?;
     Ok(Exit::Success)
@@ -126,20 +121,12 @@ async fn test(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Mc
     };
     let tools = counted(server.report.tools.len() as u64, "tool");
     let time = server.time.as_millis();
-    let mut line = format!(
-        "{}: {protocol}, {tools}, {time} ms",
-        styled(STRONG, server.imported.name())
-    );
+    let name = styled(STRONG, server.imported.name());
+    let mut line = format!("{name}: {protocol}, {tools}, {time} ms");
     let waiting = server.pins.pending().len() as u64;
     if waiting > 0 {
-        line += &format!(
-            "; {} for approval",
-            if waiting == 1 {
-                "1 tool waits".to_owned()
-            } else {
-                format!("{waiting} tools wait")
-            }
-        );
+        let wait = if waiting == 1 { "waits" } else { "wait" };
+        line += &format!("; {} {wait} for approval", counted(waiting, "tool"));
     }
     for refused in server.refused() {
         line += &format!("\n{}", visible(&refused));

@@ -25,7 +25,9 @@ pub(super) const LOGOUT: Command = Command {
 /// Prints the address at which the person logs in, waits for the browser's answer, and stores the tokens.
 async fn login(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError> {
     let (inventory, server) = connect::find(arguments, cx)?;
-    let reached = http_server(&inventory, &server, &cx.settings()?)?;
+    let settings = cx.settings()?;
+    let resolved = inventory.usable(&server)?;
+    let reached = http_server(&inventory, &server, resolved, &settings)?;
     let interrupted = cx.interruption()?;
     let mut printed = Ok(());
     let show = |url: &str| {

@@ -130,16 +130,10 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         limits.max_calls = most.get();
     }
     let server = server.with_limits(limits);
-    let following = tokio::spawn(follow(
-        server.clone(),
-        selection,
-        context,
-        set.clone(),
-        form,
-    ));
-    let ended = endpoint
-        .serve(&server, &counted(set.len() as u64, "tool"), shutdown, cx)
-        .await;
+    let follow = follow(server.clone(), selection, context, set.clone(), form);
+    let following = tokio::spawn(follow);
+    let tools = counted(set.len() as u64, "tool");
+    let ended = endpoint.serve(&server, &tools, shutdown, cx).await;
     following.abort();
     ended.map(|()| Exit::Success)
 }
@@ -163,11 +157,8 @@ fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
         let mut needs = entry.needs().iter();
         needs.all(|need| need.id() != TypeId::of::<SubAgents>())
     });
-    ToolSet::new(
-        with_session_model(entries, context.services()),
-        selection,
-        context.services(),
-    )
+    let services = context.services();
+    ToolSet::new(with_session_model(entries, services), selection, services)
 }
 
 fn served(set: &ToolSet, form: ServedNames) -> Result<ServedTools, McpError> {

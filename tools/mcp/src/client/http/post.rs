@@ -67,25 +67,20 @@ impl Requests {
             }
             (sent, _) => sent?,
         };
-        match (response.status, &request) {
-            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, Some(id)) => {
-                // Some servers say so, and answer.
-                let (body, _) = read(&mut response, MAX_MESSAGE_BYTES).await?;
-                if let Some(answer) = read_message(&body, Some(id)) {
-                    return Ok(Posted::Json(answer, None));
-                }
-                let reason = format!(
-                    "it accepted the request (HTTP {}), but did not answer it",
-                    response.status
-                );
-                return Ok(Posted::Json(unanswered(reason, id), None));
-            }
-            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, None) => {
-                return Ok(Posted::Accepted);
-            }
-            _ => {}
-        }
         let status = response.status;
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            let Some(id) = &request else {
+                return Ok(Posted::Accepted);
+            };
+            // Some servers say so, and answer.
+            let (body, _) = read(&mut response, MAX_MESSAGE_BYTES).await?;
+            let answer = read_message(&body, Some(id)).unwrap_or_else(|| {
+                let reason =
+                    format!("it accepted the request (HTTP {status}), but did not answer it");
+                unanswered(reason, id)
+            });
+            return Ok(Posted::Json(answer, None));
+        }
         if !status.is_success() {
             return refused(response, &message, session.is_some()).await;
         }
@@ -208,14 +203,12 @@ async fn refused(
 ) -> Result<Posted, Failure> {
     let status = response.status;
     // Some servers know no notifications. If it is the session that is unknown, the next request is refused for it.
-    if is_notification(message)
-        && !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-    {
+    let is_unauthorised = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if is_notification(message) && !is_unauthorised {
         tracing::warn!(target: "tools_mcp::server", %status, "a server refused a notification");
         return Ok(Posted::Accepted);
     }
     // These say something about the connection, not about the message.
-    let is_unauthorised = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let is_json = response.media_type().as_deref() == Some(JSON) && !is_unauthorised;
     if status == StatusCode::TOO_MANY_REQUESTS || !is_json && try_later(&response).is_some() {
         return Err(failed(&response));
@@ -260,10 +253,8 @@ async fn refused(
     match error {
         Some(error) => {
             let id = request.map(|request| request.id.clone()).or(error.id);
-            Ok(Posted::Json(
-                ServerJsonRpcMessage::error(error.error, id),
-                None,
-            ))
+            let answer = ServerJsonRpcMessage::error(error.error, id);
+            Ok(Posted::Json(answer, None))
         }
         None if try_later(&response).is_some() => Err(failed(&response)),
         None => Err(Failure::UnexpectedServerResponse(

@@ -255,14 +255,9 @@ fn challenge(response: &ResponseStream) -> Option<Failure> {
         .iter()
         .filter_map(|value| value.to_str().ok());
     let challenge = challenges.collect::<Vec<_>>().join(", ");
-    match (
-        response.status,
-        Some(challenge).filter(|challenge| !challenge.is_empty()),
-    ) {
-        (StatusCode::UNAUTHORIZED, challenge) => Some(Failure::AuthRequired(
-            AuthRequiredError::new(challenge.unwrap_or_default()),
-        )),
-        (StatusCode::FORBIDDEN, Some(challenge)) => {
+    match response.status {
+        StatusCode::UNAUTHORIZED => Some(Failure::AuthRequired(AuthRequiredError::new(challenge))),
+        StatusCode::FORBIDDEN if !challenge.is_empty() => {
             let scope = scope(&challenge);
             Some(Failure::InsufficientScope(InsufficientScopeError::new(
                 challenge, scope,

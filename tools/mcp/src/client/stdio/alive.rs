@@ -40,24 +40,18 @@ impl Alive {
         });
         let mut words = vec![last_words, self.output.latest()];
         words.retain(|words| !words.is_empty());
-        let remarks = self
-            .remarks
-            .as_ref()
-            .map(|remarks| remarks())
-            .unwrap_or_default();
+        let remarks = self.remarks.as_ref().map(|remarks| remarks());
         ended.map_or(StdioError::Lost, |ended| StdioError::Ended {
             exit: ended.exit,
             last_words: words.join(" / "),
-            remarks,
+            remarks: remarks.unwrap_or_default(),
         })
     }
 
     /// Ends the process. Both streams must have been dropped, which closes its standard input: it has a moment to end by itself.
     pub async fn close(self) -> StdioError {
-        if tokio::time::timeout(GRACE, self.running.wait())
-            .await
-            .is_err()
-        {
+        let ended = tokio::time::timeout(GRACE, self.running.wait()).await;
+        if ended.is_err() {
             self.running.stop();
         }
         self.ended().await

@@ -73,11 +73,8 @@ impl Log {
     /// Returns the latest lines as one.
     pub(super) fn latest(&self) -> String {
         let latest = self.latest.lock().ignore_poison();
-        latest
-            .iter()
-            .map(|line| shown(line))
-            .collect::<Vec<_>>()
-            .join(" / ")
+        let lines: Vec<_> = latest.iter().map(|line| shown(line)).collect();
+        lines.join(" / ")
     }
 }
 

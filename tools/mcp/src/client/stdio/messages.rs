@@ -56,10 +56,8 @@ impl Pings {
             return false;
         }
         if self.since.elapsed() > PERIOD {
-            *self = Self {
-                since: Instant::now(),
-                count: 0,
-            };
+            self.since = Instant::now();
+            self.count = 0;
         }
         self.count += 1;
         self.count > MAX_PINGS
@@ -93,11 +91,8 @@ impl Messages {
     /// Takes the error in place of an answer whose rest does not arrive.
     fn give_up(&mut self) {
         let messages = self.spread.give_up(|line| self.log.line(line));
-        self.ready = messages
-            .into_iter()
-            .map(|message| message + "\n")
-            .collect::<String>()
-            .into();
+        let lines = messages.into_iter().map(|message| message + "\n");
+        self.ready = lines.collect::<String>().into();
     }
 
     /// Takes bytes of the server. A line that is too long is the end.
@@ -140,10 +135,8 @@ impl AsyncRead for Messages {
         let this = self.get_mut();
         while this.ready.is_empty() {
             if let Some(fault) = this.fault.get() {
-                return Poll::Ready(Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    fault.clone(),
-                )));
+                let error = io::Error::new(io::ErrorKind::InvalidData, fault.clone());
+                return Poll::Ready(Err(error));
             }
             let has_error = this.spread.has_error();
             match this.source.poll_next(cx) {

@@ -127,23 +127,18 @@ impl RemoteTask {
     /// Answers the questions that are new. A task whose questions cannot be answered is cancelled, and has failed.
     async fn answer(&self, cx: &ToolContext, requests: &InputRequests) {
         let mut answered = self.answered.lock().await;
-        let is_new = |key: &&String| !answered.keys.contains(*key);
-        let new: InputRequests = requests
-            .iter()
-            .filter(|(key, _)| is_new(key))
-            .map(|(key, request)| (key.clone(), request.clone()))
-            .collect();
+        let mut new = requests.clone();
+        new.retain(|key, _| !answered.keys.contains(key));
         if new.is_empty() {
             return;
         }
         answered.rounds += 1;
         let keys: Vec<_> = new.keys().cloned().collect();
-        let responses = match answered.rounds {
-            rounds if rounds > MAX_ROUNDS => Err(rounds::failed(
-                &self.imported,
-                &format!("asked for input more than {MAX_ROUNDS} times in one task"),
-            )),
-            _ => rounds::responses(&self.imported, cx, new).await,
+        let responses = if answered.rounds > MAX_ROUNDS {
+            let reason = format!("asked for input more than {MAX_ROUNDS} times in one task");
+            Err(rounds::failed(&self.imported, &reason))
+        } else {
+            rounds::responses(&self.imported, cx, new).await
         };
         // The answers to questions that were cut off by the end of the call are none.
         if cx.is_cancelled() {
@@ -201,20 +196,13 @@ impl Task for RemoteTask {
         if self.has_ended() {
             return;
         }
-        let (imported, now, params) = (
-            self.imported.clone(),
-            self.now.clone(),
-            CancelTaskParams::new(&*self.stored.id),
-        );
+        let imported = self.imported.clone();
+        let now = self.now.clone();
+        let params = CancelTaskParams::new(&*self.stored.id);
         runtime.spawn(async move {
             let told = async {
-                imported
-                    .listed_peer()
-                    .await
-                    .ok()?
-                    .cancel_task(params)
-                    .await
-                    .ok()
+                let peer = imported.listed_peer().await.ok()?;
+                peer.cancel_task(params).await.ok()
             };
             // The next state says whether it has ended.
             let _ = timeout(MESSAGE, told).await;

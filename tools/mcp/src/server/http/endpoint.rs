@@ -60,11 +60,8 @@ impl Endpoint {
         if let Err(refusal) = named.and_then(|host| check_port(&host, self.port, &self.hosts)) {
             return text(refusal.status, refusal.body);
         }
-        if self
-            .token
-            .as_ref()
-            .is_some_and(|token| !has_token(request.headers(), token))
-        {
+        let token = self.token.as_ref();
+        if token.is_some_and(|token| !has_token(request.headers(), token)) {
             let refused = text(StatusCode::UNAUTHORIZED, "a bearer token is required");
             return with_header(refused, WWW_AUTHENTICATE, "Bearer");
         }
@@ -131,10 +128,8 @@ impl Endpoint {
                     }
                 }
                 Err(refused) => {
-                    let event = format!(
-                        "data: {}\n\n",
-                        error_message(&refused.0, refused.1.as_ref())
-                    );
+                    let error = error_message(&refused.0, refused.1.as_ref());
+                    let event = format!("data: {error}\n\n");
                     streams.push(Full::new(Bytes::from(event)).boxed());
                 }
             }

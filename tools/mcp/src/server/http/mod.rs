@@ -52,11 +52,8 @@ impl ToolServer {
         // However the server ends, the sessions of its clients do too.
         let _ended = ended.clone().drop_guard();
         let (server, sessions) = (self.clone(), Arc::new(Sessions::default()));
-        let config = options.config(
-            address,
-            self.options.limits.max_message_bytes,
-            ended.clone(),
-        );
+        let max_bytes = self.options.limits.max_message_bytes;
+        let config = options.config(address, max_bytes, ended.clone());
         let calls = Calls::new(self.options.limits);
         let work = calls.clone();
         let endpoint = Endpoint {
@@ -67,18 +64,14 @@ impl ToolServer {
             ),
             sessions,
             token: options.token.clone(),
-            max_bytes: self.options.limits.max_message_bytes,
+            max_bytes,
             port: address.port(),
             hosts: options.hosts.clone(),
             head_timeout: options.read_timeout.min(MAX_HEAD_TIMEOUT),
             read_timeout: options.read_timeout,
         };
-        let graceful = drain(
-            shutdown.clone(),
-            calls.clone(),
-            options.shutdown_grace,
-            ended,
-        );
+        let grace = options.shutdown_grace;
+        let graceful = drain(shutdown.clone(), calls.clone(), grace, ended);
         tokio::select! {
             () = serve(listener, endpoint, options.max_connections, shutdown) => {}
             // Connections that do not end are dropped.

@@ -61,11 +61,8 @@ impl Tasks {
         let Some(id) = (!is_full).then(random_handle).flatten() else {
             return Err(Box::new(running));
         };
-        let task = Arc::new(RunningTask::new(
-            id.clone(),
-            self.0.limits.task_ttl,
-            &mut running,
-        ));
+        let ttl = self.0.limits.task_ttl;
+        let task = Arc::new(RunningTask::new(id.clone(), ttl, &mut running));
         if let Some(progress) = last {
             task.report(progress);
         }
@@ -82,11 +79,8 @@ impl Tasks {
     /// Returns an error of the protocol if the id is unknown.
     pub(super) fn find(&self, id: &str) -> Result<Arc<RunningTask>, ErrorData> {
         let message = "the task is unknown or expired; call the tool anew";
-        self.lock()
-            .tasks
-            .get(id)
-            .cloned()
-            .ok_or_else(|| ErrorData::invalid_params(message, None))
+        let found = self.lock().tasks.get(id).cloned();
+        found.ok_or_else(|| ErrorData::invalid_params(message, None))
     }
 
     /// Cancels and forgets all tasks. No further one begins.
@@ -104,10 +98,8 @@ impl Tasks {
         let mut end = task.run(running, ttl).await;
         let mut bytes = size(&end);
         if !self.reserve(bytes) {
-            (end, bytes) = (
-                failed("the results of tasks take too much memory; call the tool again later"),
-                0,
-            );
+            end = failed("the results of tasks take too much memory; call the tool again later");
+            bytes = 0;
         }
         let lived = started.elapsed();
         let rest = ttl.saturating_sub(lived).max(ttl.min(KEPT));

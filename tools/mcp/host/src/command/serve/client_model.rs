@@ -36,10 +36,9 @@ impl Provider for ClientModel {
                 .0
                 .as_ref()
                 .ok_or_else(|| failed("there is no client outside of its calls".to_owned()))?;
-            let (system, others): (Vec<_>, Vec<_>) = request
-                .messages
-                .iter()
-                .partition(|message| message.role == Role::System);
+            let all = request.messages.iter();
+            let (system, others): (Vec<_>, Vec<_>) =
+                all.partition(|message| message.role == Role::System);
             let messages: Vec<_> = others
                 .iter()
                 .map(|message| {
@@ -73,9 +72,7 @@ fn text(answer: &Value) -> Option<String> {
     let blocks = content
         .as_array()
         .map_or(std::slice::from_ref(content), Vec::as_slice);
-    let texts: Vec<_> = blocks
-        .iter()
-        .filter_map(|block| block["text"].as_str())
-        .collect();
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    let texts: Vec<_> = texts.collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }

@@ -69,9 +69,9 @@ impl Endpoint {
         }
         options.check_address(address).map_err(|error| {
             let mut error = CommandError::from(McpError::from(error));
+            let variable = program::variable(TOKEN);
             error.hint = Some(format!(
-                "--token-file FILE or the variable {} has the token",
-                program::variable(TOKEN)
+                "--token-file FILE or the variable {variable} has the token"
             ));
             error
         })?;

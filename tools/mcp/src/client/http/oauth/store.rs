@@ -54,11 +54,8 @@ impl Store {
 
     /// Returns the scopes of the latest login.
     pub(super) fn granted(&self) -> Vec<String> {
-        self.read()
-            .ok()
-            .flatten()
-            .map(|stored| stored.credentials.granted_scopes)
-            .unwrap_or_default()
+        let stored = self.read().ok().flatten();
+        stored.map_or(Vec::new(), |stored| stored.credentials.granted_scopes)
     }
 
     fn read(&self) -> io::Result<Option<Stored>> {
@@ -86,6 +83,10 @@ impl Store {
         };
         private_file::replace(&self.path, &serde_json::to_string(&stored)?)
     }
+
+    fn failed(&self, error: &io::Error) -> AuthError {
+        AuthError::CredentialStoreError(format!("{}: {error}", self.path.display()))
+    }
 }
 
 #[async_trait]
@@ -111,12 +112,6 @@ impl CredentialStore for Store {
             .unwrap_or_else(|error| Err(io::Error::other(error)))
             .map_err(|error| self.failed(&error))?;
         Ok(Some(CredentialRefreshGuard::new(locked)))
-    }
-}
-
-impl Store {
-    fn failed(&self, error: &io::Error) -> AuthError {
-        AuthError::CredentialStoreError(format!("{}: {error}", self.path.display()))
     }
 }
 
