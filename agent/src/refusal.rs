@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::{Value, json};
-use tools::join;
 use tools::policy::{Rule, Sensitivity, Verdict};
-use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
+use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult, join};
 
 /// A call refused for its targets or by a rule.
 ///

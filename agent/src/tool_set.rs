@@ -14,8 +14,7 @@ use tools::{
 use tools_search::Index;
 
 use crate::fingerprint::fingerprint;
-use crate::inner_call;
-use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
+use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet, inner_call};
 
 /// An immutable, sorted subset of a catalog.
 ///

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use agent::{Driver, Selection, ToolSet, WireToolSet};
 use anstyle::Style;
 pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
-use tools::Entry;
+use tools::{Entry, counted};
 
 use crate::{fit, program, visible};
-use tools::counted;
 
 /// Writes text composed by this program to standard error. The text may contain styles.
 pub(crate) fn write(text: &str) {

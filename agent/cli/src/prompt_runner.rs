@@ -15,16 +15,13 @@ use tools::{CancellationToken, Grant, Host, Target};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice;
 use crate::observer::{CallFailure, Observer};
-use crate::output;
 use crate::output::OutputFormat;
-use crate::policy;
-use crate::program;
 use crate::provider_choice::DIRECT;
 use crate::refusal::{self, HowToGrant};
 use crate::stream_line::{self, SessionLine};
 use crate::wording::where_tools_are;
+use crate::{notice, output, policy, program};
 
 /// Runs the prompts of a command and shows their progress.
 pub(crate) struct PromptRunner {

@@ -22,24 +22,19 @@ use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
 use self::first_look::{ProjectTexts, offer_settings};
 pub(crate) use self::unattended::{ProgramSessions, UnattendedOptions};
-use crate::budget;
 use crate::config::{
     KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values,
 };
 use crate::console::Console;
-use crate::disclosure;
 use crate::error::Error;
 use crate::journal::{JournalOptions, Recording};
-use crate::notice;
 use crate::output::OutputFormat;
-use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
-use crate::system_text;
-use crate::tool_list;
+use crate::{budget, disclosure, notice, program, system_text, tool_list};
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]

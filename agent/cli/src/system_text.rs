@@ -3,8 +3,7 @@
 use agent::{SystemText, ToolSet, tool_guidance};
 use tools::ToolContext;
 
-use crate::instructions;
-use crate::notice;
+use crate::{instructions, notice};
 use host::trust::Content;
 
 const IDENTITY: &str = "You are the agent of Toolcrib, a program that runs your tool calls and returns their results. You can \

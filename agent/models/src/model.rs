@@ -6,10 +6,8 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
-use crate::Timeouts;
 use crate::about::about;
 use crate::api::Api;
-use crate::client;
 use crate::endpoint::Endpoint;
 use crate::grown::Grown;
 use crate::key::Key;
@@ -18,7 +16,7 @@ use crate::model_table::output_limit;
 use crate::origin::Origin;
 use crate::profile::{Profile, is_mistral};
 use crate::settings::{self, Asked};
-use crate::{anthropic, chat, gemini, ollama, responses};
+use crate::{Timeouts, anthropic, chat, client, gemini, ollama, responses};
 
 /// A model with its HTTP client.
 pub(crate) struct Model {

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use tools::IgnorePoison as _;
-use tools::{CancellationToken, ToolContext, ToolResult};
+use tools::{CancellationToken, IgnorePoison as _, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError};

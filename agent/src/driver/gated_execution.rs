@@ -6,9 +6,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tools::IgnorePoison as _;
 use tools::call::DeadlineObserver;
-use tools::{Execution, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::{Execution, IgnorePoison as _, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::{Alarm, Alarms, Overdue};
 use super::worker_gate::{GateDecision, GatedCall};

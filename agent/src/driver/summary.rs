@@ -4,16 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use tools::head;
 use tools::protocol::{Message, Role};
+use tools::{head, join};
 
 use super::compact::{Room, is_context_length, quote_last_prompt, stable_prefix, turn_starts};
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
-use crate::inner_call;
-use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet};
-use tools::join;
+use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet, inner_call};
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;

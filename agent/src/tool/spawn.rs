@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tools::protocol::{Message, Role};
 use tools::{
     CancellationToken, Clause, Content, Entry, JsonSchema, Tasks, ToolContext, ToolError,
-    ToolErrorKind, ToolResult, tool,
+    ToolErrorKind, ToolResult, counted, tool,
 };
 
 use crate::background_agent::BackgroundAgent;
@@ -16,7 +16,6 @@ use crate::{
     Budget, BudgetLimits, Driver, Outcome, RunOptions, Selection, Session, StopReason, SubAgents,
     Summary,
 };
-use tools::counted;
 
 /// The name of this tool, which a sub-agent at the last level does not have.
 const NAME: &str = "agent.spawn";

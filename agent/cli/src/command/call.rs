@@ -15,12 +15,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::HostOptions;
-use crate::interrupt;
-use crate::notice;
-use crate::output;
-use crate::output_file;
-use crate::refusal;
-use crate::tool_list;
+use crate::{interrupt, notice, output, output_file, refusal, tool_list};
 use host::duration;
 use host::ungranted::{self, GRANT};
 

@@ -11,17 +11,13 @@ use tools::Services;
 
 use self::skipped::{unmet, unsent};
 use crate::config::{ConfigOptions, Settings, SettingsError, Values};
-use crate::disclosure;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::fit;
-use crate::linked;
 use crate::notice::{BAD, GOOD, STRONG, styled};
-use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
-use crate::session;
 use crate::visible::visible;
+use crate::{disclosure, fit, linked, output, session};
 
 /// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root, missing services and the formats of model services
 ///

@@ -8,10 +8,8 @@ use tools::protocol::wire::{Format, Strictness};
 use crate::config::{ConfigOptions, ProgramKeys, ProgramSettings as _, Setting, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice;
-use crate::output;
 use crate::root::RootOption;
-use crate::wire;
+use crate::{notice, output, wire};
 
 /// Print the definitions of the tools as a session sends them to the public service of a format, as one JSON array
 ///

@@ -19,13 +19,10 @@ use crate::config::{ConfigOptions, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt;
-use crate::notice;
-use crate::output;
 use crate::output::OutputOption;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
-use crate::tool_list;
+use crate::{interrupt, notice, output, tool_list};
 
 /// The names of the program's own commands.
 const OWN: [&str; 13] = [

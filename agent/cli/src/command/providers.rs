@@ -14,12 +14,11 @@ use crate::config::{
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{self, BAD, FAINT, GOOD, STRONG, styled};
-use crate::output;
-use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::table::Table;
 use crate::visible::visible;
+use crate::{output, program};
 use host::duration;
 
 use check::Answer;

@@ -12,13 +12,10 @@ use crate::config::{KeyFlags, ProgramSettings as _, SelectFlag, Setting, Values}
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::fit;
 use crate::host_options::HostOptions;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
-use crate::output;
-use crate::shell;
-use crate::tool_list;
 use crate::visible::visible;
+use crate::{fit, output, shell, tool_list};
 
 /// Explain whether a call of a model would be allowed, asked about or refused
 ///

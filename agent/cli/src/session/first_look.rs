@@ -11,9 +11,8 @@ use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
 use crate::host_options::HostOptions;
-use crate::instructions;
 use crate::notice::{self, STRONG, styled, width};
-use crate::trust;
+use crate::{instructions, trust};
 use host::trust::{Content, Records, Unapproved};
 
 /// The maximum number of lines of a page that a question shows. `toolcrib trust` shows longer ones.

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use similar::TextDiff;
-use tools::IgnorePoison as _;
-use tools::{Digest, visible_line};
+use tools::{Digest, IgnorePoison as _, counted, visible_line};
 
 use host::trust::Unapproved;
 
@@ -15,7 +14,6 @@ use crate::notice::{self, STRONG, styled};
 use crate::program;
 use crate::quote::mark_rows;
 use crate::visible::visible;
-use tools::counted;
 
 /// The time limit for finding the shortest difference. After that, a longer one is used.
 const MAX_TIME: Duration = Duration::from_millis(500);

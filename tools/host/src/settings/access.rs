@@ -12,8 +12,7 @@ use super::origin::Setting;
 use super::parser::{clause, directory, filled};
 use super::project::{GRANTS, ProjectRule};
 use super::slot::Slot as _;
-use crate::declare_keys;
-use crate::extension;
+use crate::{declare_keys, extension};
 
 declare_keys! {
     /// The keys that decide what tools may do, and which settings apply.

@@ -13,9 +13,8 @@ use super::error::SettingsError;
 use super::origin::Origin;
 use super::reader::Layer;
 use super::{reader, trust};
-use crate::folders;
-use crate::program;
 use crate::trust::{Content, Records, Unapproved};
+use crate::{folders, program};
 
 /// The maximum size of a settings file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;

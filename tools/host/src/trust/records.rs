@@ -1,10 +1,9 @@
 //! [`Records`]: the contents that a person has approved, and the first session of each workspace.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
