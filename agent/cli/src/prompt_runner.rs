@@ -217,9 +217,9 @@ impl PromptRunner {
         let is_missing = |target: &&Target| {
             let mut of_target = refusals
                 .iter()
-                .filter(|refusal| refusal.targets().contains(target));
+                .filter(|refusal| refusal.targets.contains(target));
             of_target.any(|refusal| {
-                let mut rulings = today.rulings(refusal.tool(), std::slice::from_ref(*target));
+                let mut rulings = today.rulings(&refusal.tool, std::slice::from_ref(*target));
                 rulings.any(|ruling| ruling.verdict() > Verdict::Allow)
             })
         };

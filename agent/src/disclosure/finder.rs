@@ -21,7 +21,7 @@ const DESCRIPTION_CHARS: usize = 300;
 /// that does not offer all its tools.
 #[derive(Clone, Debug)]
 pub struct ToolFinder {
-    tools: ToolSet,
+    pub(crate) tools: ToolSet,
     budget: DisclosureBudget,
 }
 
@@ -94,10 +94,6 @@ impl ToolFinder {
             found: found.collect(),
             others,
         }
-    }
-
-    pub(crate) fn tools(&self) -> &ToolSet {
-        &self.tools
     }
 
     /// Returns the definitions of a result, the lines about them, and the names of the tools whose definitions it has. The definitions and

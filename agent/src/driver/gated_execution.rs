@@ -29,15 +29,15 @@ pub(super) struct GatedExecution {
 
 /// Sets the alarm of one call when its deadline starts running, and again when the deadline moves.
 pub(super) struct DeadlineAlarm {
-    call: u64,
-    alarms: &'static Alarms,
-    sender: UnboundedSender<Overdue>,
+    pub(super) call: u64,
+    pub(super) alarms: &'static Alarms,
+    pub(super) sender: UnboundedSender<Overdue>,
     /// Set when the call begins, and cancelled when this is dropped after the call.
-    pending: OnceLock<Mutex<PendingAlarm>>,
+    pub(super) pending: OnceLock<Mutex<PendingAlarm>>,
 }
 
 /// The alarm of a call that has begun.
-struct PendingAlarm {
+pub(super) struct PendingAlarm {
     /// The time limit of the call.
     limit: Duration,
     alarm: Option<Alarm>,
@@ -65,32 +65,12 @@ impl GatedExecution {
 }
 
 impl DeadlineAlarm {
-    pub(super) fn new(
-        call: u64,
-        alarms: &'static Alarms,
-        sender: UnboundedSender<Overdue>,
-    ) -> Self {
-        Self {
-            call,
-            alarms,
-            sender,
-            pending: OnceLock::new(),
-        }
-    }
-
     /// Sets an alarm after the deadline of the call.
     fn alarm(&self, cx: &ToolContext, limit: Duration) -> Option<Alarm> {
-        let at = cx
-            .deadline()
-            .and_then(|deadline| deadline.checked_add(GRACE))?;
-        Some(self.alarms.set(
-            at,
-            self.sender.clone(),
-            Overdue {
-                call: Some(self.call),
-                limit,
-            },
-        ))
+        let at = cx.deadline()?.checked_add(GRACE)?;
+        let call = Some(self.call);
+        let overdue = Overdue { call, limit };
+        Some(self.alarms.set(at, self.sender.clone(), overdue))
     }
 }
 

@@ -93,9 +93,6 @@ async fn ask(
     provider: &dyn Provider,
     messages: &[Message],
 ) -> Result<Turn, ToolError> {
-    let budget = cx
-        .service::<Budget>()
-        .map_or_else(Budget::default, |budget| Budget::clone(&budget));
     let run = cx.service::<ActiveRun>();
     let send_retry = |retry| {
         if let Some(run) = &run {
@@ -110,7 +107,7 @@ async fn ask(
     };
     let meter = Meter {
         cx,
-        budget: &budget,
+        budget: &Budget::of_call(cx),
         definitions: 0,
     };
     let turn = meter

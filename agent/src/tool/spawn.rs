@@ -85,13 +85,8 @@ pub(crate) async fn spawn(
         )));
     }
     let is_last = level == limits.max_depth;
-    let offered = run
-        .tools
-        .list()
-        .iter()
-        .filter(|entry| !is_last || entry.name().as_str() != NAME)
-        .cloned();
-    let offered: Vec<_> = offered.collect();
+    let mut offered = run.tools.list().to_vec();
+    offered.retain(|entry| !is_last || entry.name().as_str() != NAME);
     let selection = selection(&tools, &offered)?;
     let system = run
         .system
@@ -146,10 +141,7 @@ impl Background {
         }
         tasks.check_room()?;
         let token = run.session_token.child_token();
-        let budget = cx
-            .service::<Budget>()
-            .map_or_else(Budget::default, |budget| Budget::clone(&budget));
-        let budget = budget.child(BudgetLimits::default());
+        let budget = Budget::of_call(cx).child(BudgetLimits::default());
         let cx = tasks
             .context(cx, token.clone())
             .with_service(budget.clone());
