@@ -285,10 +285,7 @@ impl SessionOptions {
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
             if let Some(reason) = refused.get(name.as_str()) {
-                return Err(ProviderError::Options {
-                    provider: name.clone(),
-                    reason: reason.clone(),
-                });
+                return Err(ProviderError::options(name, reason));
             }
             let is_own = *name == own_name;
             let known = if is_own { &own_options } else { &general };
@@ -298,8 +295,7 @@ impl SessionOptions {
             match money_limit {
                 Some(key) if provider.about().price.is_none() => {
                     let reason = format!("{key} {}", budget::needs_price(&wanted.model));
-                    let provider = name.clone();
-                    Err(ProviderError::Options { provider, reason })
+                    Err(ProviderError::options(name, reason))
                 }
                 _ => Ok(provider),
             }
@@ -373,12 +369,7 @@ fn provider(
 ) -> Result<Arc<dyn Provider>, Error> {
     let provider = program::provider(&choice.provider)?;
     if let Some(key) = ForeignKey::find(settings, choice, provider) {
-        let reason = key.to_string();
-        return Err(ProviderError::Options {
-            provider: choice.provider.clone(),
-            reason,
-        }
-        .into());
+        return Err(ProviderError::options(&choice.provider, key.to_string()).into());
     }
     Ok(provider.create(&provider_options(settings, choice, script))?)
 }

@@ -118,13 +118,12 @@ struct ScriptCall {
 }
 
 fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
-    let path = options
-        .script
-        .as_ref()
-        .ok_or_else(|| ProviderError::Options {
-            provider: "scripted".to_owned(),
-            reason: "it needs a script; give the path of a file of model turns".to_owned(),
-        })?;
+    let path = options.script.as_ref().ok_or_else(|| {
+        ProviderError::options(
+            "scripted",
+            "it needs a script; give the path of a file of model turns",
+        )
+    })?;
     Ok(Arc::new(Scripted::load(path)?))
 }
 

@@ -138,7 +138,8 @@ impl Subcommand for FamilyCommand {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        find(name).is_some()
+        let mut commands = by_availability().0.into_iter();
+        commands.any(|command| command.name == name)
     }
 }
 
@@ -164,22 +165,9 @@ impl FromArgMatches for FamilyCommand {
 /// Returns the problems of commands with names that are taken.
 pub(super) fn findings() -> Vec<Finding> {
     let taken = by_availability().1.into_iter();
-    let message = |command: &host::Command| {
-        format!(
-            "several commands are called {}; unlink or rename one of them",
-            command.name
-        )
-    };
     taken
-        .map(|command| Finding::new("conflict", message(command)))
+        .map(|command| Finding::conflict(format!("several commands are called {}", command.name)))
         .collect()
-}
-
-fn find(name: &str) -> Option<&'static host::Command> {
-    by_availability()
-        .0
-        .into_iter()
-        .find(|command| command.name == name)
 }
 
 /// Returns the commands of families, and those that are left out because their names are taken.
@@ -472,7 +460,7 @@ mod tests {
         let cli = Cli::command();
         let names = cli.get_subcommands().map(Command::get_name);
         let unknown: Vec<_> = names
-            .filter(|name| find(name).is_none() && !OWN.contains(name))
+            .filter(|name| !FamilyCommand::has_subcommand(name) && !OWN.contains(name))
             .collect();
         assert!(unknown.is_empty(), "{unknown:?}");
     }

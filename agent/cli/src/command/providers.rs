@@ -68,10 +68,11 @@ impl ProvidersArgs {
             .into_iter()
             .map(|provider| row(provider, &settings, &choice))
             .collect();
-        let mut has_failed = false;
+        let (mut has_asked, mut has_failed) = (false, false);
         let mut page = String::new();
         for row in &rows {
             let is_asked = self.check && row.is_configured && row.service.is_some();
+            has_asked |= is_asked;
             let answer = if is_asked {
                 Some(check::ask(row.provider, row.options.clone()).await)
             } else {
@@ -87,11 +88,7 @@ impl ProvidersArgs {
             }
         }
         output::page(&page)?;
-        if self.check
-            && !rows
-                .iter()
-                .any(|row| row.is_configured && row.service.is_some())
-        {
+        if self.check && !has_asked {
             notice::note(
                 "no service is configured, so none was asked; set its key, or the setting `provider`",
             );

@@ -41,7 +41,7 @@ impl WhyArgs {
         let (root, defaults) = (self.host.servers_root(), || {
             self.host.settings(Values::default())
         });
-        let _servers = tool_list::attach_for(self.arguments.name(), root, defaults).await?;
+        let _servers = tool_list::attach_for(&self.arguments.name, root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);

@@ -101,13 +101,7 @@ async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Cons
     if !dialogue::has_person() || page.lines().count() > MAX_LINES {
         return false;
     }
-    let question = format!("{page}{} [y] yes, [n] no: ", styled(STRONG, question));
-    let answer = Dialogue::new(console.clone())
-        .open()
-        .await
-        .ask(&question)
-        .await;
-    if !answer.is_some_and(|line| dialogue::is_yes(&line)) {
+    if !dialogue::confirm(console.clone(), &page, question).await {
         return false;
     }
     let recorded = Records::own().map(|records| records.approve(&unapproved.content));
