@@ -32,7 +32,7 @@ use crate::{notice, trust};
 pub(crate) struct ConfigOptions {
     /// Read only this settings file, not those of the project and the user, and trust it
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
-    config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
 
     /// Read no settings file
     #[arg(long)]
