@@ -366,17 +366,13 @@ mod tests {
         ] {
             let mut other = record.clone();
             other[field] = value;
-            records
-                .write(&records.path_of(&approved), other.to_string().as_bytes())
-                .unwrap();
+            write(records.path_of(&approved), &other.to_string()).unwrap();
             assert!(
                 Records::judge(Some(&records), approved.clone()).is_some(),
                 "{field}"
             );
         }
-        records
-            .write(&records.path_of(&approved), record.to_string().as_bytes())
-            .unwrap();
+        write(records.path_of(&approved), &record.to_string()).unwrap();
         assert!(Records::judge(Some(&records), approved).is_none());
     }
 
