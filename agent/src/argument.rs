@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tools::Json;
 use tools::protocol::canonical_json;
 use tools::protocol::json::InvalidJson;
 use tools::schema::AcceptedValues;
+use tools::{Json, join};
 
 use crate::parameter::is_required;
-use tools::join;
 
 /// The most subschemas visited to find the schema of one argument, because references can be circular.
 const MAX_VISITS: usize = 256;

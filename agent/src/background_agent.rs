@@ -5,10 +5,9 @@ use std::future::Future;
 use tokio::sync::watch;
 use tools::call::{Isolated, Panic};
 use tools::tasks::{TaskFuture, TaskState};
-use tools::{CancellationToken, Task, ToolContext, ToolError, ToolResult};
+use tools::{CancellationToken, Task, ToolContext, ToolError, ToolResult, counted};
 
 use crate::Budget;
-use tools::counted;
 
 /// The characters of a task in a title.
 const TITLE_CHARS: usize = 80;

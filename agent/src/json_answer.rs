@@ -1,8 +1,7 @@
 //! Answers of a model that are JSON of a schema.
 
-use tools::join;
 use tools::schema::ValueSchema;
-use tools::{Json, Violation};
+use tools::{Json, Violation, join};
 
 /// The most violations that a repair request lists.
 const MAX_VIOLATIONS: usize = 20;

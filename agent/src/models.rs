@@ -111,13 +111,13 @@ impl Models {
         match &self.open {
             _ if *choice == self.name => Ok(self.session.clone()),
             Some(open) => open(choice),
-            None => Err(ProviderError::Options {
-                provider: choice.provider.clone(),
-                reason: format!(
+            None => {
+                let reason = format!(
                     "this session offers its own model only; leave model out, or name {}",
                     self.name
-                ),
-            }),
+                );
+                Err(ProviderError::options(&choice.provider, reason))
+            }
         }
     }
 }

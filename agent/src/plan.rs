@@ -5,12 +5,10 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
-use tools::IgnorePoison as _;
-use tools::JsonSchema;
 use tools::protocol::{Message, Part};
+use tools::{IgnorePoison as _, JsonSchema, join};
 
 use crate::inner_call;
-use tools::join;
 
 /// The name of the tool that writes the plan.
 const PLAN_WRITER: &str = "todo.write";

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::{Value, json};
-use tools::join;
 use tools::policy::{Rule, Sensitivity, Verdict};
-use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
+use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult, join};
 
 /// A call refused for its targets or by a rule.
 ///
@@ -24,9 +23,10 @@ use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    tool: ToolName,
+    /// The tool.
+    pub tool: ToolName,
     /// The refused targets; empty if the call has none.
-    targets: Vec<Target>,
+    pub targets: Vec<Target>,
     /// The targets that no grant can allow: settings of the host, and URLs that carry out text.
     settings: Vec<Target>,
     cause: Cause,
@@ -106,16 +106,6 @@ impl Refusal {
             error.code(),
             &ToolResult::from(error),
         )
-    }
-
-    /// Returns the tool.
-    pub fn tool(&self) -> &ToolName {
-        &self.tool
-    }
-
-    /// Returns the refused targets. There are none if the call has none.
-    pub fn targets(&self) -> &[Target] {
-        &self.targets
     }
 
     /// Returns the positions of the rules that cause the refusal.

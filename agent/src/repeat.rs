@@ -13,7 +13,6 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// The numbers of equal calls with equal results after which a run reacts. `None` means never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct RepeatLimits {
     /// The number from which on the result has a hint.
     pub hint: Option<u32>,
@@ -69,22 +68,12 @@ pub(crate) struct CallEffect {
     pub(crate) is_wait: bool,
 }
 
-impl RepeatLimits {
-    /// The default number from which on the result has a hint.
-    pub const DEFAULT_HINT: u32 = 3;
-
-    /// The default number that ends the run.
-    pub const DEFAULT_END: u32 = 5;
-
-    /// Creates limits. `None` turns a reaction off.
-    pub fn new(hint: Option<u32>, end: Option<u32>) -> Self {
-        Self { hint, end }
-    }
-}
-
 impl Default for RepeatLimits {
     fn default() -> Self {
-        Self::new(Some(Self::DEFAULT_HINT), Some(Self::DEFAULT_END))
+        Self {
+            hint: Some(3),
+            end: Some(5),
+        }
     }
 }
 
@@ -115,7 +104,7 @@ impl RepeatGuard {
         result: &ToolResult,
         effect: CallEffect,
     ) -> u32 {
-        if self.limits == RepeatLimits::new(None, None) {
+        if self.limits.hint.or(self.limits.end).is_none() {
             return 1;
         }
         let hash = self.hash(result);

@@ -69,8 +69,9 @@ const CUT_OFF: &str =
 #[serde(remote = "Self")]
 pub struct Run {
     messages: Conversation,
+    /// The parts of the conversation that requests leave out.
     #[serde(default, skip_serializing_if = "Compaction::is_unused")]
-    compaction: Compaction,
+    pub(crate) compaction: Compaction,
     #[serde(default)]
     earlier_turns: u64,
     steps: u32,
@@ -82,16 +83,16 @@ pub struct Run {
     spent: Option<Spending>,
     /// The beginning of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    prefix: Option<Prefix>,
+    pub(crate) prefix: Option<Prefix>,
     /// The key of the requests for approvals, if approvals can wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval_key: Option<ApprovalKey>,
     /// True if the session has read text from the open world. A run of an earlier version may have read anything.
     #[serde(default = "exposed")]
-    exposed: bool,
+    pub(crate) exposed: bool,
     /// The URLs that the session has read without a question since then.
     #[serde(default)]
-    urls: UrlCount,
+    pub(crate) urls: UrlCount,
     state: RunPhase,
 }
 
@@ -333,7 +334,7 @@ impl Run {
 
     /// Returns the conversation, with the messages of this run. Results are added when all calls of their turn have one.
     pub fn messages(&self) -> &[Message] {
-        self.messages.messages()
+        &self.messages.messages
     }
 
     /// Returns the conversation, with the messages of this run.
@@ -343,7 +344,7 @@ impl Run {
 
     /// Returns the results that the calls of the turn can read.
     pub(crate) fn past_results(&self) -> PastResults {
-        self.messages.past_results()
+        PastResults::new(&self.messages.messages)
     }
 
     /// Returns the number of model turns in the session, including this run's. It is the number of the last turn.

@@ -26,15 +26,15 @@ pub struct Session {
     selection: Selection,
     cx: ToolContext,
     system: SystemText,
-    disclosure: SessionDisclosure,
+    pub(crate) disclosure: SessionDisclosure,
     messages: Vec<Message>,
     /// The parts of the conversation that requests leave out.
-    compaction: Compaction,
+    pub(crate) compaction: Compaction,
     turns: Arc<AtomicU64>,
     /// The receiver of the events of work that outlives a run.
-    events: SessionEvents,
+    pub(crate) events: SessionEvents,
     /// The prompt prefix of the last run.
-    prefix: Option<Prefix>,
+    pub(crate) prefix: Option<Prefix>,
     /// The last run, if it waits for approvals.
     waiting: Option<Run>,
 }
@@ -108,7 +108,8 @@ impl Session {
     /// everything if its catalog does not have [`tools.search` and `tools.call`](crate::tool).
     #[must_use]
     pub fn with_disclosure(mut self, disclosure: Disclosure) -> Self {
-        self.disclosure.set_disclosure(disclosure);
+        self.disclosure.disclosure = disclosure;
+        self.disclosure.forget_tools();
         self
     }
 
@@ -213,34 +214,11 @@ impl Session {
         }
     }
 
-    pub(crate) fn events(&self) -> &SessionEvents {
-        &self.events
-    }
-
-    /// Takes over the disclosure of another session.
-    pub(crate) fn with_session_disclosure(mut self, mut disclosure: SessionDisclosure) -> Self {
-        disclosure.forget_tools();
-        self.disclosure = disclosure;
-        self
-    }
-
-    pub(crate) fn session_disclosure(&self) -> &SessionDisclosure {
-        &self.disclosure
-    }
-
-    pub(crate) fn prefix(&self) -> Option<&Prefix> {
-        self.prefix.as_ref()
-    }
-
-    /// Returns the parts of the conversation that requests leave out.
-    pub(crate) fn compaction(&self) -> &Compaction {
-        &self.compaction
-    }
-
     /// Replaces the conversation by that of a run. The run's first `before` messages do not belong to it.
     pub(crate) fn complete_run(&mut self, run: Run, before: usize) {
-        self.compaction = run.compaction().clone().with_removed_front(before);
-        self.prefix = run.prefix().cloned();
+        let compaction = run.compaction.clone();
+        self.compaction = compaction.moved(|at| at.saturating_sub(before));
+        self.prefix = run.prefix.clone();
         self.waiting = (!run.waiting_requests().is_empty()).then(|| run.clone());
         self.messages = run.into_settled_messages().split_off(before);
     }
@@ -255,7 +233,7 @@ fn tool_set(
 ) -> ToolSet {
     let (of_search, entries): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| is_of_search(entry));
-    disclosure.set_catalog(&of_search);
+    disclosure.set_search(of_search);
     ToolSet::new(with_session_model(entries, services), selection, services)
 }
 

@@ -5,11 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use tools::join;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision};
-use tools::{Entry, Services, Source, ToolName};
+use tools::{Entry, Services, Source, ToolName, join};
 
 /// A tool that was selected but is not in the set, or not sent to a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

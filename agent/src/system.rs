@@ -1,10 +1,9 @@
 //! [`SystemText`]: the system prompt, in named sections.
 
-use tools::Tool;
 use tools::protocol::is_invisible;
+use tools::{Tool, join};
 
 use crate::ToolSet;
-use tools::join;
 
 /// A system prompt made of named sections, in order.
 ///

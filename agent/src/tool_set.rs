@@ -14,8 +14,7 @@ use tools::{
 use tools_search::Index;
 
 use crate::fingerprint::fingerprint;
-use crate::inner_call;
-use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
+use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet, inner_call};
 
 /// An immutable, sorted subset of a catalog.
 ///
@@ -69,11 +68,8 @@ impl ToolSet {
     ) -> Self {
         let mut offered: Vec<_> = entries.into_iter().collect();
         offered.sort_by(|a, b| a.name().cmp(b.name()));
-        let selected: Vec<_> = offered
-            .iter()
-            .filter(|entry| selection.matches(entry))
-            .cloned()
-            .collect();
+        let mut selected = offered.clone();
+        selected.retain(|entry| selection.matches(entry));
         let mut skipped = Vec::new();
         let mut entries = Vec::new();
         for same in selected.chunk_by(|a, b| a.name() == b.name()) {
@@ -126,15 +122,10 @@ impl ToolSet {
             entries
         };
         let entries = with_search(self.list().to_vec());
-        let offered = with_search(
-            self.list()
-                .iter()
-                .filter(|entry| is_offered(entry))
-                .cloned()
-                .collect(),
-        );
+        let mut offered = self.list().to_vec();
+        offered.retain(|entry| is_offered(entry));
         let offer = Offer {
-            entries: offered,
+            entries: with_search(offered),
             of_search: of_search.to_vec(),
         };
         Some(Self::assemble(
@@ -227,14 +218,10 @@ impl ToolSet {
     pub fn wire_as(&self, options: WireOptions) -> &WireToolSet {
         let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
         wires.get_or_init(options.format, options.strictness, || {
-            let hidden: Vec<_> = self
-                .list()
-                .iter()
-                .filter(|entry| self.hidden(entry.name()).is_some())
-                .cloned()
-                .collect();
+            let mut hidden = self.list().to_vec();
+            hidden.retain(|entry| self.hidden(entry.name()).is_some());
             let (of_search, skipped) = (self.of_search(), self.skipped().to_vec());
-            WireToolSet::new(self.offered(), &hidden, of_search, skipped, options)
+            WireToolSet::new(self.offered(), hidden, of_search, skipped, options)
         })
     }
 

@@ -11,9 +11,8 @@ use tools::protocol::wire::{Format, NameGrammar, StrictLimits, Strictness, WireN
 use tools::{Entry, ToolCall, ToolName, join};
 
 use crate::fingerprint::fingerprint;
-use crate::inner_call;
 use crate::wire_options::{Render, WireOptions};
-use crate::{SkipReason, SkippedTool};
+use crate::{SkipReason, SkippedTool, inner_call};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
@@ -65,7 +64,7 @@ impl WireToolSet {
     /// `of_search` the ones that find and call them. `skipped` are the tools that no service is offered.
     pub(crate) fn new(
         entries: &[Arc<Entry>],
-        hidden: &[Arc<Entry>],
+        mut hidden: Vec<Arc<Entry>>,
         of_search: &[Arc<Entry>],
         mut skipped: Vec<SkippedTool>,
         options: WireOptions,
@@ -87,7 +86,6 @@ impl WireToolSet {
             left -= usize::from(!is_of_search);
             Ok(wire)
         });
-        let mut hidden = hidden.to_vec();
         let names = loop {
             let all = || tools.iter().map(|(entry, _)| entry).chain(&hidden);
             // The other names need no table.

@@ -14,8 +14,7 @@ use host::{
     fit, program, shell,
 };
 use serde_json::Value;
-use tools::protocol::Rate;
-use tools::protocol::canonical_json;
+use tools::protocol::{Rate, canonical_json};
 use tools::visible::{harmless, visible};
 use tools::{Entry, Limits, Services, Tool, join};
 

@@ -13,7 +13,7 @@ use crate::standard_input;
 #[derive(Args, Debug)]
 pub(crate) struct CallArguments {
     /// The tool's name
-    name: String,
+    pub(crate) name: String,
 
     /// An argument, converted by the tool's schema; repeatable
     #[arg(value_name = "KEY=VALUE", value_parser = pair)]
@@ -30,11 +30,6 @@ pub(crate) struct CallArguments {
 }
 
 impl CallArguments {
-    /// Returns the name of the tool.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Returns the called tool and its arguments: JSON text if given, otherwise the pairs, typed by the tool's schema. JSON text is
     /// passed on unparsed, because the pipeline parses it strictly.
     pub(crate) fn read(&self) -> Result<(Arc<Entry>, Arguments), Error> {

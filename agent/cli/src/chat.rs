@@ -6,8 +6,8 @@ mod input;
 mod line;
 mod page;
 
-use agent::Selection;
 use agent::consent::rules_from_grant;
+use agent::{Selection, ToolSet};
 use tools::{CancellationToken, Clause, Grant, join};
 
 pub(crate) use self::command::how_to_grant;
@@ -33,7 +33,7 @@ impl Chat {
     /// decides it.
     pub(crate) async fn run(&mut self) -> Result<Exit, Error> {
         let mut first_failure = None;
-        if self.input.is_interactive() {
+        if self.input.is_interactive {
             notice::note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");
         }
         if let Some(run) = self.opened.resumed.take() {
@@ -72,7 +72,7 @@ impl Chat {
             }
         }
         Ok(first_failure
-            .filter(|_| !self.input.is_interactive())
+            .filter(|_| !self.input.is_interactive)
             .unwrap_or(Exit::Success))
     }
 
@@ -113,7 +113,7 @@ impl Chat {
     /// Reports a failure that does not end the chat.
     fn ended(&self, ended: Result<Exit, Error>) -> Result<Exit, Error> {
         match ended {
-            Err(Error::Cancelled) if self.input.is_interactive() => {
+            Err(Error::Cancelled) if self.input.is_interactive => {
                 notice::note("cancelled; the conversation continues");
                 Ok(Exit::Cancelled)
             }
@@ -130,11 +130,7 @@ impl Chat {
                 let tools = self.opened.session.tools();
                 let wire = self.opened.runner.driver.wire_tools(tools);
                 notice::write(&page::tools(tools, wire, long, notice::width()));
-                let offered = self
-                    .opened
-                    .runner
-                    .driver
-                    .offered_tools(&self.opened.session);
+                let offered = self.offered_tools();
                 if offered.offered().len() < tools.len() {
                     let names = join(offered.offered().iter().map(|entry| entry.name()), ", ");
                     notice::note(&format!(
@@ -159,6 +155,13 @@ impl Chat {
         Exit::Success
     }
 
+    fn offered_tools(&self) -> ToolSet {
+        let OpenSession {
+            runner, session, ..
+        } = &self.opened;
+        runner.driver.offered_tools(session)
+    }
+
     fn select(&mut self, globs: &[String]) -> Exit {
         if !globs.is_empty() {
             let selection = match Selection::parse(globs) {
@@ -168,14 +171,7 @@ impl Chat {
             let entries = tools::list();
             notice::warn_unmatched(&selection, &entries);
             self.opened.session.select(selection, entries);
-            notice::warn_left_out(
-                &self.opened.runner.driver,
-                &self
-                    .opened
-                    .runner
-                    .driver
-                    .offered_tools(&self.opened.session),
-            );
+            notice::warn_left_out(&self.opened.runner.driver, &self.offered_tools());
         }
         let (selection, count) = (
             self.opened.session.selection(),

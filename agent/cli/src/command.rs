@@ -21,8 +21,7 @@ use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt;
-use crate::linked;
+use crate::{interrupt, linked};
 
 /// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::MutexGuard;
 
 use crate::console::{Console, OpenQuestion};
-use crate::notice;
+use crate::notice::{self, STRONG, styled};
 
 /// Asks on standard error and reads the answers from standard input, which must both be terminals. Approvals and questions of tools
 /// queue for it.
@@ -29,9 +29,11 @@ pub(crate) fn has_person() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Returns true if a line is a yes.
-pub(crate) fn is_yes(line: &str) -> bool {
-    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+/// Asks for a yes, below a page.
+pub(crate) async fn confirm(console: Arc<Console>, page: &str, question: &str) -> bool {
+    let text = format!("{page}{} [y] yes, [n] no: ", styled(STRONG, question));
+    let answer = Dialogue::new(console).open().await.ask(&text).await;
+    answer.is_some_and(|line| matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 impl Dialogue {

@@ -6,13 +6,11 @@ use agent::{
     DefinitionCosts, Direct, Disclosure, DisclosureBudget, Driver, InvalidSelection, Provider,
     RunOptions, Selection, Session,
 };
-use tools::{Host, Services};
+use tools::{Host, Services, counted};
 
 use crate::config::{DisclosureKeys, DisclosureMode, ProgramSettings as _, Settings, value};
-use crate::program;
 use crate::provider_choice::ProviderChoice;
-use crate::provider_options;
-use tools::counted;
+use crate::{program, provider_options};
 
 /// The tools that a search offers in any case unless the settings name others: those of most tasks. With the system text, their definitions
 /// have at most 2,500 tokens, so that a model with a context of 4,096 tokens has room to work.

@@ -226,23 +226,15 @@ fn message(exhausted: &Exhausted) -> String {
         let table = if name == "day" { "daily" } else { "monthly" };
         return format!("no answer: {exhausted}; wait for the next {name}, or raise {table}.{key}");
     }
-    match exhausted.resource {
-        Resource::Steps => format!(
-            "no answer after {}; allow more steps with --max-steps",
-            counted(limit, "step")
-        ),
-        Resource::Calls => format!(
-            "no answer after {}; allow more calls with --max-calls",
-            counted(limit, "call")
-        ),
-        Resource::Tokens => format!(
-            "no answer after {}; allow more with --max-tokens",
-            counted(limit, "token")
-        ),
+    let (amount, advice) = match exhausted.resource {
+        Resource::Steps => (counted(limit, "step"), "more steps with --max-steps"),
+        Resource::Calls => (counted(limit, "call"), "more calls with --max-calls"),
+        Resource::Tokens => (counted(limit, "token"), "more with --max-tokens"),
         Resource::Time => {
             let time = duration::shown(Duration::from_millis(limit));
-            format!("no answer after {time}; allow more time with --deadline")
+            (time, "more time with --deadline")
         }
-        _ => format!("no answer: {exhausted}; raise limits.{key}"),
-    }
+        _ => return format!("no answer: {exhausted}; raise limits.{key}"),
+    };
+    format!("no answer after {amount}; allow {advice}")
 }

@@ -18,13 +18,11 @@ use crate::config::{
 use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
-use crate::ineffective;
-use crate::notice;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
-use crate::program;
 use crate::root::RootOption;
 use crate::terminal_asker::TerminalAsker;
+use crate::{ineffective, notice, program};
 use host::trust::Content;
 use host::ungranted::Ungranted;
 

@@ -36,12 +36,8 @@ pub(crate) fn of_root(root: &Path) -> Option<Content> {
 }
 
 /// Returns the instructions below a notice that they are advice only, because anyone with write access may have written them.
-pub(crate) fn section(instructions: &Content) -> String {
-    with_notice(&instructions.text)
-}
-
-fn with_notice(text: &str) -> String {
-    let text = &*text.replace("\r\n", "\n").replace('\r', "\n");
+pub(crate) fn section(instructions: &str) -> String {
+    let text = &*instructions.replace("\r\n", "\n").replace('\r', "\n");
     let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
     let (mut text, mut cut) = (text, String::new());
     if text.len() > most {
@@ -71,12 +67,12 @@ mod tests {
     fn long_instructions_are_cut_between_lines_and_say_so() {
         let line = "é".repeat(50) + "\n";
         let most = usize::try_from(MAX_BYTES).unwrap();
-        let text = with_notice(&line.repeat(most));
+        let text = section(&line.repeat(most));
         assert!(
             text.len() < most + 1000 && text.contains("was cut here") && !text.contains('\u{fffd}')
         );
-        assert!(with_notice(&"x".repeat(most + 1)).contains("was cut here"));
-        assert!(!with_notice(&"x".repeat(most)).contains("was cut here"));
+        assert!(section(&"x".repeat(most + 1)).contains("was cut here"));
+        assert!(!section(&"x".repeat(most)).contains("was cut here"));
     }
 
     #[test]
@@ -106,7 +102,7 @@ mod tests {
         ] {
             std::fs::write(root.path().join(FILE), bytes).unwrap();
             assert!(
-                section(&of_root(root.path()).unwrap()).ends_with("\n\n# café\nb"),
+                section(&of_root(root.path()).unwrap().text).ends_with("\n\n# café\nb"),
                 "{bytes:?}"
             );
         }
@@ -115,7 +111,7 @@ mod tests {
             "é".repeat(40_000).into_bytes(),
         ] {
             std::fs::write(root.path().join(FILE), long).unwrap();
-            let text = section(&of_root(root.path()).unwrap());
+            let text = section(&of_root(root.path()).unwrap().text);
             assert!(
                 text.contains("was cut here") && !text.contains(['\u{FFFD}', 'Ã']),
                 "{text:?}"

@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use once_cell::sync::Lazy;
-use tools::CancellationToken;
-use tools::IgnorePoison as _;
+use tools::{CancellationToken, IgnorePoison as _};
 
 use crate::console::Console;
 use crate::error::Error;

@@ -55,7 +55,6 @@ mod system_text;
 mod terminal_asker;
 mod tool_list;
 mod trust;
-mod wire;
 mod wording;
 
 use std::process::ExitCode;

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use agent::{Driver, Selection, ToolSet, WireToolSet};
 use anstyle::Style;
 pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
-use tools::Entry;
+use tools::{Entry, counted};
 
 use crate::{fit, program, visible};
-use tools::counted;
 
 /// Writes text composed by this program to standard error. The text may contain styles.
 pub(crate) fn write(text: &str) {
@@ -84,17 +83,14 @@ fn left_out(sent: &WireToolSet, tools: &ToolSet) -> Vec<String> {
     by_reason.into_iter().map(message).collect()
 }
 
-/// Warns about globs that match no tool; most are misspelt names. Returns true if there is one.
-pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) -> bool {
-    let mut has_warned = false;
+/// Warns about globs that match no tool; most are misspelt names.
+pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
     for pattern in selection.unmatched(entries) {
         warning(&format!(
             "no tool matches {pattern}; run {} list to see all names",
             program::name()
         ));
-        has_warned = true;
     }
-    has_warned
 }
 
 fn labelled(style: Style, label: &str, message: &str) -> String {

@@ -10,9 +10,10 @@ use agent::refusal::Refusal;
 use agent::{Direct, Event};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
-use tools::IgnorePoison as _;
 use tools::protocol::{Message, Part, Role};
-use tools::{CancellationToken, ErrorCode, ToolCall, ToolResult, visible_line};
+use tools::{
+    CancellationToken, ErrorCode, IgnorePoison as _, ToolCall, ToolResult, counted, visible_line,
+};
 
 use self::event_line::{
     compacted_line, failure, line, plan_lines, prefix_line, result_line, search_line, summary_line,
@@ -29,7 +30,6 @@ use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
 use crate::visible::visible;
 use host::duration;
-use tools::counted;
 
 /// The maximum number of characters of the error of a failed call.
 const ERROR_LENGTH: usize = 400;

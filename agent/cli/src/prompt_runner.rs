@@ -15,16 +15,13 @@ use tools::{CancellationToken, Grant, Host, Target};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice;
 use crate::observer::{CallFailure, Observer};
-use crate::output;
 use crate::output::OutputFormat;
-use crate::policy;
-use crate::program;
 use crate::provider_choice::DIRECT;
 use crate::refusal::{self, HowToGrant};
 use crate::stream_line::{self, SessionLine};
 use crate::wording::where_tools_are;
+use crate::{notice, output, policy, program};
 
 /// Runs the prompts of a command and shows their progress.
 pub(crate) struct PromptRunner {
@@ -220,9 +217,9 @@ impl PromptRunner {
         let is_missing = |target: &&Target| {
             let mut of_target = refusals
                 .iter()
-                .filter(|refusal| refusal.targets().contains(target));
+                .filter(|refusal| refusal.targets.contains(target));
             of_target.any(|refusal| {
-                let mut rulings = today.rulings(refusal.tool(), std::slice::from_ref(*target));
+                let mut rulings = today.rulings(&refusal.tool, std::slice::from_ref(*target));
                 rulings.any(|ruling| ruling.verdict() > Verdict::Allow)
             })
         };

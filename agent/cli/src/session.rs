@@ -22,24 +22,19 @@ use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
 use self::first_look::{ProjectTexts, offer_settings};
 pub(crate) use self::unattended::{ProgramSessions, UnattendedOptions};
-use crate::budget;
 use crate::config::{
     KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values,
 };
 use crate::console::Console;
-use crate::disclosure;
 use crate::error::Error;
 use crate::journal::{JournalOptions, Recording};
-use crate::notice;
 use crate::output::OutputFormat;
-use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
-use crate::system_text;
-use crate::tool_list;
+use crate::{budget, disclosure, notice, program, system_text, tool_list};
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
@@ -290,10 +285,7 @@ impl SessionOptions {
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
             if let Some(reason) = refused.get(name.as_str()) {
-                return Err(ProviderError::Options {
-                    provider: name.clone(),
-                    reason: reason.clone(),
-                });
+                return Err(ProviderError::options(name, reason));
             }
             let is_own = *name == own_name;
             let known = if is_own { &own_options } else { &general };
@@ -303,8 +295,7 @@ impl SessionOptions {
             match money_limit {
                 Some(key) if provider.about().price.is_none() => {
                     let reason = format!("{key} {}", budget::needs_price(&wanted.model));
-                    let provider = name.clone();
-                    Err(ProviderError::Options { provider, reason })
+                    Err(ProviderError::options(name, reason))
                 }
                 _ => Ok(provider),
             }
@@ -378,12 +369,7 @@ fn provider(
 ) -> Result<Arc<dyn Provider>, Error> {
     let provider = program::provider(&choice.provider)?;
     if let Some(key) = ForeignKey::find(settings, choice, provider) {
-        let reason = key.to_string();
-        return Err(ProviderError::Options {
-            provider: choice.provider.clone(),
-            reason,
-        }
-        .into());
+        return Err(ProviderError::options(&choice.provider, key.to_string()).into());
     }
     Ok(provider.create(&provider_options(settings, choice, script))?)
 }

@@ -3,8 +3,7 @@
 use agent::{SystemText, ToolSet, tool_guidance};
 use tools::ToolContext;
 
-use crate::instructions;
-use crate::notice;
+use crate::{instructions, notice};
 use host::trust::Content;
 
 const IDENTITY: &str = "You are the agent of Toolcrib, a program that runs your tool calls and returns their results. You can \
@@ -26,7 +25,9 @@ pub(crate) fn build(
     let text = SystemText::new().with_section("identity", IDENTITY);
     let text = with_sections(text, workspace).with_section(
         "instructions",
-        instructions.map(instructions::section).unwrap_or_default(),
+        instructions
+            .map(|content| instructions::section(&content.text))
+            .unwrap_or_default(),
     );
     with_sections(text, others).with_tool_section("tools", tool_guidance)
 }

@@ -27,13 +27,8 @@ pub(crate) fn page<'a>(
         let cell = |text: &str| visible(text).into_owned();
         table.push([tool.name.to_string(), cell(&first(&tool.description))]);
         if is_long {
-            let details = [
-                cell(&tool.effects.to_string()),
-                cell(&entry.source().to_string()),
-            ];
-            details
-                .into_iter()
-                .for_each(|detail| table.push_below(FAINT, detail));
+            table.push_below(FAINT, cell(&tool.effects.to_string()));
+            table.push_below(FAINT, cell(&entry.source().to_string()));
         }
     }
     table.wrapped(width)

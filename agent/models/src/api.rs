@@ -28,10 +28,7 @@ impl Api {
 
     /// Returns the error of an option that cannot be used.
     pub(crate) fn refused(self, reason: impl Into<String>) -> ProviderError {
-        ProviderError::Options {
-            provider: self.name().to_owned(),
-            reason: reason.into(),
-        }
+        ProviderError::options(self.name(), reason)
     }
 
     /// Returns the name in stored data.

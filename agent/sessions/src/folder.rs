@@ -1,9 +1,8 @@
 //! [`SessionFolder`]: the recorded sessions, one journal each.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
+use std::{fs, io};
 
 use host::{Retention, SessionFiles, folders, program};
 use tools_journal::{Audit, AuditError};
@@ -43,7 +42,7 @@ impl SessionFolder {
                 return Ok(session);
             }
             // Another session began in this second.
-            id = id.successor();
+            id.0 += 1;
         }
     }
 

@@ -1,9 +1,8 @@
 //! [`TaskFile`]: the tasks of a session that other parties keep beyond this process.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
 
 use host::program;
 use tools::tasks::{StoredTasks, TaskStore};

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
-use tools::IgnorePoison as _;
 use tools::call::PersonClock;
+use tools::{IgnorePoison as _, ToolContext};
 
 use crate::provider::Cost;
 
@@ -90,6 +90,12 @@ impl Budget {
             window: None,
             tree: self.0.tree.clone(),
         }))
+    }
+
+    /// Returns the budget of a call's run. Returns one without limits if the call belongs to no run.
+    pub(crate) fn of_call(cx: &ToolContext) -> Self {
+        cx.service::<Self>()
+            .map_or_else(Self::default, |budget| Self::clone(&budget))
     }
 
     fn root(limits: BudgetLimits, window: Option<Arc<dyn BudgetWindow>>) -> Self {

@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard};
 
-use tools::IgnorePoison as _;
 use tools::policy::{Reason, Ruling};
-use tools::{Approval, Basis, Digest, Target};
+use tools::{Approval, Basis, Digest, IgnorePoison as _, Target};
 
 use super::ApprovalKey;
 

@@ -22,40 +22,8 @@ pub struct DefinitionCosts {
     pub is_search: bool,
 }
 
-/// Returns the tools as requests to this provider offer them: all, or as `narrowed` has them. Without a model, nothing is to be spared.
-pub(super) fn offer(
-    tools: &ToolSet,
-    narrowed: Option<ToolSet>,
-    disclosure: &Disclosure,
-    about: &ProviderInfo,
-    context_tokens: Option<u64>,
-) -> ToolSet {
-    narrowed
-        .filter(|narrowed| {
-            about.is_metered && is_search(tools, narrowed, disclosure, about, context_tokens)
-        })
-        .unwrap_or_else(|| tools.clone())
-}
-
-/// Returns the costs of a set, and of the same set with the tools that a search offers.
-pub(super) fn costs(
-    tools: &ToolSet,
-    narrowed: &ToolSet,
-    disclosure: &Disclosure,
-    about: &ProviderInfo,
-    context_tokens: Option<u64>,
-) -> DefinitionCosts {
-    DefinitionCosts {
-        tools: tools.offered().len(),
-        tokens: tokens(about, tools),
-        search_tools: narrowed.offered().len(),
-        search_tokens: tokens(about, narrowed),
-        is_search: is_search(tools, narrowed, disclosure, about, context_tokens),
-    }
-}
-
 /// Returns true if a session offers the tools of the narrowed set alone.
-fn is_search(
+pub(super) fn is_search(
     tools: &ToolSet,
     narrowed: &ToolSet,
     disclosure: &Disclosure,
@@ -100,7 +68,7 @@ fn sizes(about: &ProviderInfo, tools: &ToolSet) -> impl Iterator<Item = usize> {
 
 /// Estimates the tokens of the offered definitions. They are not scaled by the counts of the service, so that one session always has the
 /// same tools.
-fn tokens(about: &ProviderInfo, tools: &ToolSet) -> u64 {
+pub(super) fn tokens(about: &ProviderInfo, tools: &ToolSet) -> u64 {
     sizes(about, tools).sum::<usize>() as u64 / BYTES_PER_TOKEN
 }
 

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use tools::policy::Verdict;
-use tools::{Entry, ToolContext, ToolName, visible_line};
+use tools::{Entry, ToolContext, ToolName, join, visible_line};
 use tools_search::{Found, Match};
 
 use super::definition::described;
 use crate::found::SEARCHER;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
-use tools::join;
 
 /// The most bytes of the definitions in a result, so that the output limit of `tools.search` cuts none.
 const MAX_BYTES: u64 = 240 * 1024;
@@ -22,7 +21,7 @@ const DESCRIPTION_CHARS: usize = 300;
 /// that does not offer all its tools.
 #[derive(Clone, Debug)]
 pub struct ToolFinder {
-    tools: ToolSet,
+    pub(crate) tools: ToolSet,
     budget: DisclosureBudget,
 }
 
@@ -95,10 +94,6 @@ impl ToolFinder {
             found: found.collect(),
             others,
         }
-    }
-
-    pub(crate) fn tools(&self) -> &ToolSet {
-        &self.tools
     }
 
     /// Returns the definitions of a result, the lines about them, and the names of the tools whose definitions it has. The definitions and

@@ -4,8 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use tools::{Entry, ToolContext};
 
-use super::cost::{costs, offer};
-use super::is_of_search;
+use super::cost::{is_search, tokens};
 use crate::{
     DefinitionCosts, Disclosure, DisclosureBudget, ProviderInfo, ToolChoice, ToolFinder, ToolSet,
 };
@@ -13,7 +12,7 @@ use crate::{
 /// The disclosure of one session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionDisclosure {
-    disclosure: Disclosure,
+    pub(crate) disclosure: Disclosure,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
     of_search: Vec<Arc<Entry>>,
     narrowed: OnceLock<Narrowed>,
@@ -29,18 +28,9 @@ struct Narrowed {
 }
 
 impl SessionDisclosure {
-    pub(crate) fn set_disclosure(&mut self, disclosure: Disclosure) {
-        self.disclosure = disclosure;
-        self.forget_tools();
-    }
-
-    /// Sets the tools of a search from those of a catalog. The tools of the session are others from now on.
-    pub(crate) fn set_catalog<'a>(&mut self, entries: impl IntoIterator<Item = &'a Arc<Entry>>) {
-        self.of_search = entries
-            .into_iter()
-            .filter(|entry| is_of_search(entry))
-            .cloned()
-            .collect();
+    /// Sets the [tools of a search](super::is_of_search) of the catalog. The tools of the session are others from now on.
+    pub(crate) fn set_search(&mut self, of_search: Vec<Arc<Entry>>) {
+        self.of_search = of_search;
         self.of_search.sort_by(|a, b| a.name().cmp(b.name()));
         self.of_search.dedup_by(|a, b| a.name() == b.name());
         self.forget_tools();
@@ -63,23 +53,21 @@ impl SessionDisclosure {
         self.budget().found_turns.get()
     }
 
-    /// Returns the session's tools as requests to this provider offer them.
+    /// Returns the session's tools as requests to this provider offer them. Without a model, nothing is to be spared.
     pub(crate) fn offer(
         &self,
         tools: &ToolSet,
         about: &ProviderInfo,
         context_tokens: Option<u64>,
     ) -> ToolSet {
-        match &self.disclosure {
-            Disclosure::All => tools.clone(),
-            disclosure => offer(
-                tools,
-                self.narrowed(tools, about),
-                disclosure,
-                about,
-                context_tokens,
-            ),
+        let disclosure = &self.disclosure;
+        if !about.is_metered || *disclosure == Disclosure::All {
+            return tools.clone();
         }
+        let narrowed = self.narrowed(tools, about);
+        narrowed
+            .filter(|narrowed| is_search(tools, narrowed, disclosure, about, context_tokens))
+            .unwrap_or_else(|| tools.clone())
     }
 
     /// Returns the costs of the session's definitions. Returns `None` if its tools do not permit a search.
@@ -89,13 +77,14 @@ impl SessionDisclosure {
         about: &ProviderInfo,
         context_tokens: Option<u64>,
     ) -> Option<DefinitionCosts> {
-        Some(costs(
-            tools,
-            &self.narrowed(tools, about)?,
-            &self.disclosure,
-            about,
-            context_tokens,
-        ))
+        let narrowed = self.narrowed(tools, about)?;
+        Some(DefinitionCosts {
+            tools: tools.offered().len(),
+            tokens: tokens(about, tools),
+            search_tools: narrowed.offered().len(),
+            search_tokens: tokens(about, &narrowed),
+            is_search: is_search(tools, &narrowed, &self.disclosure, about, context_tokens),
+        })
     }
 
     /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them. It also replaces the finder

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use tools::IgnorePoison as _;
-use tools::{CancellationToken, ToolContext, ToolResult};
+use tools::{CancellationToken, IgnorePoison as _, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError};
@@ -63,10 +62,10 @@ impl ActiveRun {
             provider: driver.provider.clone(),
             tools: session.tools().clone(),
             system: session.system().clone(),
-            disclosure: session.session_disclosure().clone(),
+            disclosure: session.disclosure.clone(),
             options: driver.options.clone(),
             session_token: session.context().cancellation().clone(),
-            events: session.events().clone(),
+            events: session.events.clone(),
             sink,
             results: RwLock::default(),
             sub_agents: AtomicUsize::new(0),

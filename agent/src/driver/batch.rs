@@ -161,8 +161,15 @@ impl<'a> Batch<'a> {
             let tools = run_cx.tools;
             let execution = tools.execute(&cx, &call.name, call.arguments.clone());
             running.span = execution.span();
-            let gated =
-                GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
+            let gated = GatedExecution {
+                execution,
+                tool: call.name.clone(),
+                call: running.gated.clone(),
+                alarm,
+                cx,
+                ticket: None,
+                is_refused: false,
+            };
             self.tasks.spawn(run_cx.runtime, running, gated);
         }
     }
@@ -235,8 +242,7 @@ impl<'a> Batch<'a> {
         let entry = self.run_cx.tools.get(&call.name);
         let is_write = !result.is_error && entry.is_ok_and(is_effective);
         let is_wait = RepeatGuard::is_wait(&result, self.started.elapsed());
-        self.repeats
-            .notice_compaction(self.run.compaction().version());
+        self.repeats.notice_compaction(self.run.compaction.version);
         let times = self.repeats.record(
             self.run.turns(),
             call,
@@ -287,7 +293,7 @@ impl<'a> Batch<'a> {
     fn time_out(&mut self, overdue: Overdue) -> Result<(), DriverError> {
         let Overdue { call, limit } = overdue;
         let mut running = self.tasks.running.iter();
-        let found = running.find(|(_, running)| Some(running.gated.number()) == call);
+        let found = running.find(|(_, running)| Some(running.gated.number) == call);
         let Some((id, state)) = found.map(|(id, running)| (*id, running.gated.abandon())) else {
             return Ok(());
         };

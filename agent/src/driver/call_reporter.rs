@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
-use tools::IgnorePoison as _;
 use tools::call::PersonClock;
 use tools::{
-    ErrorCode, Json, Progress, ProgressSink, ProtectedFile, Target, ToolCall, ToolContext,
-    ToolResult,
+    ErrorCode, IgnorePoison as _, Json, Progress, ProgressSink, ProtectedFile, Target, ToolCall,
+    ToolContext, ToolResult,
 };
 
 use super::guarded_sink::GuardedSink;

@@ -35,9 +35,9 @@ impl Driver {
         }
         run.record_spent(run_cx.budget.spent());
         let cx = run_cx.session.context();
-        run.record_exposure(cx.is_exposed());
+        run.exposed |= cx.is_exposed();
         if let Some(known) = cx.service::<KnownTexts>() {
-            run.record_urls(known.count());
+            run.urls = known.count();
         }
         let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session())
         else {

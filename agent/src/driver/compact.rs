@@ -1,6 +1,5 @@
 //! Compacts a conversation that is about to exceed the model's context.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use tools::head;
@@ -9,10 +8,7 @@ use tools::protocol::{Message, Role};
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
 use super::{Driver, DriverError, RunContext};
-use crate::found::known;
-use crate::{
-    Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run, Session,
-};
+use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run};
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;
@@ -66,28 +62,12 @@ pub(super) fn is_context_length(error: &ProviderError) -> bool {
     error.kind() == Some(FailureKind::ContextLength)
 }
 
-impl RunContext<'_> {
-    /// Returns the names of the tools that the model has found and not forgotten.
-    pub(super) fn known_tools(&self, run: &Run) -> BTreeSet<String> {
-        known(
-            run.messages(),
-            self.session.session_disclosure().found_turns(),
-        )
-    }
-}
-
 impl Driver {
     /// Returns the tokens that a request may have, if the size of the model's context is known.
     pub(super) fn context_tokens(&self) -> Option<u64> {
         let context = self.known_context()?;
         // If the options name a context that is smaller than the output limit, a request still has half of it.
         Some(context - self.about().reserved_tokens.min(context / 2))
-    }
-
-    /// Returns true if the service refused the first request, with all tools, as too long, and the session offers fewer tools now, because
-    /// the provider knows the size of the context from the refusal.
-    pub(super) fn fits_with_search(&self, error: &ProviderError, session: &Session) -> bool {
-        is_context_length(error) && self.offered_tools(session).is_disclosing()
     }
 
     /// Compacts the conversation if the next request would nearly fill the model's context. Returns true if it did.
@@ -127,7 +107,7 @@ impl Driver {
         let mut refused = self.request_size(run, run_cx);
         if refused.tokens < context {
             // The service may have counted too few tokens in earlier requests.
-            run.compaction_mut().forget_measured();
+            run.compaction.measured = None;
             refused = self.request_size(run, run_cx);
         }
         // The service knows better than the options how large its context is.
@@ -180,18 +160,18 @@ impl Driver {
         compacted: &mut Compacted,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
-        let first = run.compaction().summary_end().unwrap_or_default();
+        let first = run.compaction.summary_end().unwrap_or_default();
         // A refusal without a size makes room for less than an earlier compaction left.
         let newest = newest(run, room).max(first);
         compacted.replaced = replace_all(run, first..newest, run_cx);
         let size = self.request_size(run, run_cx).tokens;
-        let is_due = room.is_refused() || size >= run.compaction().next_summary();
+        let is_due = room.is_refused() || size >= run.compaction.next_summary;
         if size > room.percent(GOAL) && is_due {
             let least = room.percent(WORTH_SUMMARY);
             self.summarise(run, newest, room, least, compacted, run_cx)
                 .await?;
             if !room.is_refused() && compacted.summary_problem.is_some() {
-                run.compaction_mut().postpone_summary(size + least);
+                run.compaction.next_summary = size + least;
             }
         }
         // The model has not seen the newest results yet.
@@ -223,7 +203,7 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Option<Range<usize>> {
         let start = stable_prefix(run.messages());
-        let first = run.compaction().summary_end().unwrap_or_default();
+        let first = run.compaction.summary_end().unwrap_or_default();
         let before = request_bytes(run);
         let definitions = self.definition_bytes(run_cx);
         let mut found = None;
@@ -232,7 +212,7 @@ impl Driver {
             let bytes = summarised_bytes(run, start..end, &text);
             if bytes < before {
                 found = Some((end, text));
-                if run.compaction().tokens(definitions + bytes) <= most {
+                if run.compaction.tokens(definitions + bytes) <= most {
                     break;
                 }
             }
@@ -249,7 +229,7 @@ impl Driver {
         let bytes = self.definition_bytes(run_cx) + bytes;
         RequestSize {
             bytes,
-            tokens: run.compaction().tokens(bytes),
+            tokens: run.compaction.tokens(bytes),
         }
     }
 }
@@ -276,10 +256,10 @@ fn newest(run: &Run, room: Room) -> usize {
     let messages = run.messages();
     let mut starts: Vec<_> = turn_starts(messages).collect();
     let mut first = starts.pop().unwrap_or(messages.len());
-    let mut bytes = shown_bytes(&messages[first..], run.compaction());
+    let mut bytes = shown_bytes(&messages[first..], &run.compaction);
     while let Some(start) = starts.pop() {
-        bytes += shown_bytes(&messages[start..first], run.compaction());
-        if run.compaction().tokens(bytes) > room.percent(NEWEST) {
+        bytes += shown_bytes(&messages[start..first], &run.compaction);
+        if run.compaction.tokens(bytes) > room.percent(NEWEST) {
             break;
         }
         first = start;

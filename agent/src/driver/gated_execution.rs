@@ -6,9 +6,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tools::IgnorePoison as _;
 use tools::call::DeadlineObserver;
-use tools::{Execution, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::{Execution, IgnorePoison as _, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::{Alarm, Alarms, Overdue};
 use super::worker_gate::{GateDecision, GatedCall};
@@ -19,79 +18,39 @@ pub(super) const GRACE: Duration = Duration::from_secs(1);
 
 /// The execution of a call, polled only while it holds a slot of the gate.
 pub(super) struct GatedExecution {
-    execution: Execution,
-    tool: String,
-    call: GatedCall,
-    ticket: Option<u64>,
-    alarm: Arc<DeadlineAlarm>,
-    cx: ToolContext,
-    is_refused: bool,
+    pub(super) execution: Execution,
+    pub(super) tool: String,
+    pub(super) call: GatedCall,
+    pub(super) alarm: Arc<DeadlineAlarm>,
+    pub(super) cx: ToolContext,
+    /// The place in the queue, while the call waits for a slot.
+    pub(super) ticket: Option<u64>,
+    pub(super) is_refused: bool,
 }
 
 /// Sets the alarm of one call when its deadline starts running, and again when the deadline moves.
 pub(super) struct DeadlineAlarm {
-    call: u64,
-    alarms: &'static Alarms,
-    sender: UnboundedSender<Overdue>,
+    pub(super) call: u64,
+    pub(super) alarms: &'static Alarms,
+    pub(super) sender: UnboundedSender<Overdue>,
     /// Set when the call begins, and cancelled when this is dropped after the call.
-    pending: OnceLock<Mutex<PendingAlarm>>,
+    pub(super) pending: OnceLock<Mutex<PendingAlarm>>,
 }
 
 /// The alarm of a call that has begun.
-struct PendingAlarm {
+pub(super) struct PendingAlarm {
     /// The time limit of the call.
     limit: Duration,
     alarm: Option<Alarm>,
 }
 
-impl GatedExecution {
-    /// Wraps the execution of a call of this tool with this context.
-    pub(super) fn new(
-        execution: Execution,
-        tool: &str,
-        cx: &ToolContext,
-        call: GatedCall,
-        alarm: Arc<DeadlineAlarm>,
-    ) -> Self {
-        Self {
-            execution,
-            tool: tool.to_owned(),
-            call,
-            ticket: None,
-            alarm,
-            cx: cx.clone(),
-            is_refused: false,
-        }
-    }
-}
-
 impl DeadlineAlarm {
-    pub(super) fn new(
-        call: u64,
-        alarms: &'static Alarms,
-        sender: UnboundedSender<Overdue>,
-    ) -> Self {
-        Self {
-            call,
-            alarms,
-            sender,
-            pending: OnceLock::new(),
-        }
-    }
-
     /// Sets an alarm after the deadline of the call.
     fn alarm(&self, cx: &ToolContext, limit: Duration) -> Option<Alarm> {
-        let at = cx
-            .deadline()
-            .and_then(|deadline| deadline.checked_add(GRACE))?;
-        Some(self.alarms.set(
-            at,
-            self.sender.clone(),
-            Overdue {
-                call: Some(self.call),
-                limit,
-            },
-        ))
+        let at = cx.deadline()?.checked_add(GRACE)?;
+        let call = Some(self.call);
+        let overdue = Overdue { call, limit };
+        Some(self.alarms.set(at, self.sender.clone(), overdue))
     }
 }
 

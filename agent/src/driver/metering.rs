@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tools::call::{Isolated, Panic};
+use tools::call::Isolated;
 use tools::protocol::{Message, Part};
 use tools::{Content, ToolContext, ToolResult};
 use tracing::Instrument as _;
@@ -51,12 +51,11 @@ impl Meter<'_> {
             received.fetch_add(text.len() as u64, Ordering::Relaxed);
             request.text_sink.iter().for_each(|sink| sink(text));
         };
-        let count_lost = || {
-            lost.fetch_add(1, Ordering::Relaxed);
-        };
         let counted = Request {
             text_sink: request.text_sink.map(|_| &count as TextSink<'_>),
-            lost_reply_sink: Some(&count_lost),
+            lost_reply_sink: Some(&|| {
+                lost.fetch_add(1, Ordering::Relaxed);
+            }),
             ..request
         };
         let turn = request
@@ -191,16 +190,16 @@ pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 
 /// after the recorded ones.
 pub(super) fn request_bytes(run: &Run) -> u64 {
     if let Some((bytes, added)) = run.recorded_bytes() {
-        return bytes + shown_bytes(added, run.compaction());
+        return bytes + shown_bytes(added, &run.compaction);
     }
-    let (before, summary, after) = run.compaction().split(run.messages());
+    let (before, summary, after) = run.compaction.split(run.messages());
     let summary = summary.map_or(0, |text| PART_BYTES + text.len() as u64);
-    shown_bytes(before, run.compaction()) + summary + shown_bytes(after, run.compaction())
+    shown_bytes(before, &run.compaction) + summary + shown_bytes(after, &run.compaction)
 }
 
 /// Returns the bytes of a request with this text in place of these messages.
 pub(super) fn summarised_bytes(run: &Run, messages: Range<usize>, text: &str) -> u64 {
-    let shown = |messages| shown_bytes(messages, run.compaction());
+    let shown = |messages| shown_bytes(messages, &run.compaction);
     let before = shown(&run.messages()[..messages.start]);
     let after = shown(&run.messages()[messages.end..]);
     before + PART_BYTES + text.len() as u64 + after
@@ -254,16 +253,11 @@ async fn request_turn(
     cx: &ToolContext,
 ) -> Result<Turn, ProviderError> {
     let open = open_chat(guarded::about(provider), &request, cx);
-    let span = open.span().clone();
+    let span = open.span.clone();
     let turn = async { Isolated::new(|| provider.complete(request)).await }
         .instrument(span)
         .await;
-    let turn = turn.unwrap_or_else(|Panic(message)| {
-        Err(ProviderError::Panicked {
-            provider: guarded::about(provider).name.to_string(),
-            message,
-        })
-    });
+    let turn = turn.unwrap_or_else(|panic| Err(guarded::panicked(provider, panic)));
     end_chat(open, turn.as_ref(), &request, cx);
     turn
 }
@@ -301,7 +295,7 @@ mod tests {
         let mut run = Run::new(messages);
         let mut sizes = vec![request_bytes(&run)];
         for id in ["c1", "c5", "c7"] {
-            run.compaction_mut()
+            run.compaction
                 .replace(id.to_owned(), format!("[handle {id}]"));
             sizes.push(request_bytes(&run));
             assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
@@ -339,7 +333,7 @@ mod tests {
             .unwrap();
             is_exact(&run);
         }
-        run.compaction_mut()
+        run.compaction
             .replace("c1".to_owned(), "[handle c1]".to_owned());
         is_exact(&run);
         run.record_bytes(request_bytes(&run));

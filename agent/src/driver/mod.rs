@@ -29,9 +29,10 @@ use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
 use tracing::Instrument as _;
 
+use self::compact::is_context_length;
 use self::guarded_sink::GuardedSink;
 use self::rejected_reply::RejectedReplies;
-use self::setup::{cancelled_by, check_timer, stopped};
+use self::setup::{cancelled_by, check_timer};
 use self::task_news::{note_tasks, reporting};
 use crate::provider::guarded;
 use crate::repeat::RepeatGuard;
@@ -206,10 +207,8 @@ impl Driver {
         let before = messages.len();
         messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
-        let compaction = session.compaction().clone().with_added_front(before);
-        let run = Run::new(messages)
-            .with_earlier_turns(session.turns())
-            .with_compaction(compaction);
+        let mut run = Run::new(messages).with_earlier_turns(session.turns());
+        run.compaction = session.compaction.clone().moved(|at| at + before);
         self.drive(session, run, before, check).await
     }
 
@@ -239,11 +238,11 @@ impl Driver {
         run.check_answer(check);
         session.record_turn(run.turns());
         session.restore_plan(run.messages());
-        if run.is_exposed() {
+        if run.exposed {
             session.context().record_exposure();
         }
         if let Some(known) = session.context().service::<KnownTexts>() {
-            known.restore_count(run.urls());
+            known.restore_count(run.urls);
         }
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
         let has_system = run
@@ -263,7 +262,7 @@ impl Driver {
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
         let open = open_agent(self.about(), &self.options, session.context());
-        let span = open.span().clone();
+        let span = open.span.clone();
         let ended = self
             .drive_in_span(session, run, before, check)
             .instrument(span)
@@ -341,14 +340,17 @@ impl Driver {
             }
             summary
         };
-        let steps = cancelled_by(stopped(&self.cancellation, &budget), &token, steps);
+        let stop = self.cancellation.run_until_cancelled(budget.time_over());
+        let steps = cancelled_by(stop, &token, steps);
         let (mut summary, stop) = reporting(&run_cx, steps).await;
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
         }
+        // The service refused the first request, with all tools, as too long, and the provider knows the size of the context from that.
         if let (Some(first), Some(DriverError::Provider(error)), 0) =
             (first, &failure, summary.steps)
-            && self.fits_with_search(error, session)
+            && is_context_length(error)
+            && self.offered_tools(session).is_disclosing()
         {
             sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error)));
             drop(present);

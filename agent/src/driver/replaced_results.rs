@@ -49,7 +49,7 @@ pub(super) fn replace_largest(
     large.sort_by_key(|result| Reverse(result.bytes));
     let mut replaced = Vec::new();
     for result in large {
-        if run.compaction().tokens(bytes) <= most {
+        if run.compaction.tokens(bytes) <= most {
             break;
         }
         bytes = (bytes + replace(run, &result, run_cx)).saturating_sub(result.bytes);
@@ -67,7 +67,7 @@ fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
             return None;
         };
         let bytes = result_bytes(result);
-        let is_large = bytes > SMALL_RESULT && run.compaction().notice(id).is_none();
+        let is_large = bytes > SMALL_RESULT && run.compaction.notice(id).is_none();
         is_large.then(|| ShownResult {
             id: id.clone(),
             bytes,
@@ -92,7 +92,7 @@ fn replace(
         "[this result was left out to save context; if you need it, make the call again and ask for less]".to_owned()
     };
     let bytes = notice.len() as u64;
-    run.compaction_mut().replace(id.clone(), notice);
+    run.compaction.replace(id.clone(), notice);
     bytes
 }
 

@@ -15,22 +15,19 @@ use crate::consent::DeferredRequests;
 use crate::prefix::Prefix;
 use crate::provider::guarded;
 use crate::{
-    Budget, DeferredConsent, DefinitionCosts, Event, Exhausted, Request, Run, Session, Step,
-    ToolSet,
+    Budget, DeferredConsent, DefinitionCosts, Event, Request, Run, Session, Step, ToolSet,
 };
 
 impl Driver {
     /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
     pub(super) fn budget(&self, session: &Session, run: &Run) -> Budget {
-        let parent = session.context().service::<Budget>();
-        let parent = parent.map_or_else(Budget::default, |parent| Budget::clone(&parent));
-        parent.child_with_spent(self.options.limits, run.spent())
+        Budget::of_call(session.context()).child_with_spent(self.options.limits, run.spent())
     }
 
     /// Returns the session's tools as the requests of its runs offer them.
     pub fn offered_tools(&self, session: &Session) -> ToolSet {
         session
-            .session_disclosure()
+            .disclosure
             .offer(session.tools(), self.about(), self.known_context())
     }
 
@@ -38,7 +35,7 @@ impl Driver {
     /// of the session has the name of one that a search needs.
     pub fn definition_costs(&self, session: &Session) -> Option<DefinitionCosts> {
         session
-            .session_disclosure()
+            .disclosure
             .costs(session.tools(), self.about(), self.known_context())
     }
 
@@ -56,7 +53,7 @@ impl Driver {
         budget: &Budget,
     ) -> ToolContext {
         let cx = session.context().clone().with_service(budget.clone());
-        let cx = session.session_disclosure().enter(cx, tools);
+        let cx = session.disclosure.enter(cx, tools);
         let cx = match &self.options.correlation_id {
             Some(id) => CallPlace::default()
                 .with_correlation_id(id.clone())
@@ -96,14 +93,12 @@ impl Driver {
             });
         }
         let prefix = Prefix::new(run.messages(), tools, self.about());
-        let change = run
-            .prefix()
-            .or(session.prefix())
-            .and_then(|earlier| prefix.changes_since(earlier));
+        let earlier = run.prefix.as_ref().or(session.prefix.as_ref());
+        let change = earlier.and_then(|earlier| prefix.changes_since(earlier));
         change
             .into_iter()
             .for_each(|change| sink.send(|| Event::PrefixChanged(change)));
-        run.record_prefix(prefix);
+        run.prefix = Some(prefix);
     }
 
     /// Writes the first checkpoint, unless the provider will refuse the first request each time. A session that cannot go on must
@@ -116,14 +111,11 @@ impl Driver {
     ) -> Result<(), DriverError> {
         if run.step() == Step::Ask {
             let messages = run.request_messages();
-            let request = Request::new(&messages, run_cx.tools, run_cx.token);
-            guarded::check(
-                &*self.provider,
-                Request {
-                    agent: run_cx.session.context().agent(),
-                    ..request
-                },
-            )?;
+            let request = Request {
+                agent: run_cx.session.context().agent(),
+                ..Request::new(&messages, run_cx.tools, run_cx.token)
+            };
+            guarded::check(&*self.provider, request)?;
         }
         self.checkpoint(run, last, run_cx).await
     }
@@ -139,14 +131,6 @@ pub(super) fn check_timer(budget: &Budget) -> Result<(), DriverError> {
     };
     // tokio panics if the time driver of the runtime is disabled.
     Panic::catch(|| drop(sleep_until(end))).map_err(|_| DriverError::NoTimer)
-}
-
-/// Waits until a run must stop. Returns the limit if its time is over, or `None` if the token is cancelled.
-pub(super) async fn stopped(
-    cancellation: &CancellationToken,
-    budget: &Budget,
-) -> Option<Exhausted> {
-    cancellation.run_until_cancelled(budget.time_over()).await
 }
 
 /// Runs a future to its end. Cancels `token` if `stop` ends meanwhile, and returns the output of `stop` too.

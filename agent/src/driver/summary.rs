@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use tools::head;
 use tools::protocol::{Message, Role};
+use tools::{head, join};
 
 use super::compact::{Room, is_context_length, quote_last_prompt, stable_prefix, turn_starts};
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
-use crate::inner_call;
-use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet};
-use tools::join;
+use crate::found::known;
+use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet, inner_call};
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
@@ -51,7 +50,7 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         let start = stable_prefix(run.messages());
-        let first = run.compaction().summary_end().unwrap_or(start);
+        let first = run.compaction.summary_end().unwrap_or(start);
         let mut ends: Vec<_> = turn_starts(run.messages())
             .filter(|other| (first + 1..end).contains(other))
             .collect();
@@ -60,8 +59,8 @@ impl Driver {
             return Ok(());
         }
         // An earlier summary is not worth another one.
-        let covered = shown_bytes(&run.messages()[first..end], run.compaction());
-        if run.compaction().tokens(covered) < least {
+        let covered = shown_bytes(&run.messages()[first..end], &run.compaction);
+        if run.compaction.tokens(covered) < least {
             return Ok(());
         }
         let SummaryAnswer { text, problem } = loop {
@@ -89,7 +88,7 @@ impl Driver {
             let written = if is_new {
                 text
             } else {
-                run.compaction().written_summary().to_owned()
+                run.compaction.written_summary().to_owned()
             };
             let text = message_text(run, covered.clone(), &written, is_new, room, run_cx);
             if summarised_bytes(run, covered.clone(), &text) >= request_bytes(run) {
@@ -113,7 +112,7 @@ impl Driver {
         room: Room,
         run_cx: &RunContext<'_>,
     ) -> Result<Option<SummaryAnswer>, DriverError> {
-        let mut messages = run.compaction().view(&run.messages()[..end]).into_owned();
+        let mut messages = run.compaction.view(&run.messages()[..end]).into_owned();
         messages.push(Message::text(Role::User, REQUEST));
         let most = u32::try_from(room.percent(LONGEST))
             .map_or(OUTPUT_LIMIT, |most| most.min(OUTPUT_LIMIT));
@@ -171,7 +170,7 @@ fn message_text(
     room: Room,
     run_cx: &RunContext<'_>,
 ) -> String {
-    let most = usize::try_from(run.compaction().bytes(room.percent(LONGEST))).unwrap_or(usize::MAX);
+    let most = usize::try_from(run.compaction.bytes(room.percent(LONGEST))).unwrap_or(usize::MAX);
     let messages = &run.messages()[messages];
     let summary = Some(head(summary.trim(), most)).filter(|summary| !summary.is_empty());
     let mut text = format!("{TITLE}\n{}", summary.unwrap_or("(none)"));
@@ -196,7 +195,7 @@ fn message_text(
 
 /// Returns the names of the tools that these messages call and no request offers, without the forgotten ones.
 fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> String {
-    let known = run_cx.known_tools(run);
+    let known = known(run.messages(), run_cx.session.disclosure.found_turns());
     let calls = messages.iter().flat_map(Message::calls);
     let called: BTreeSet<_> = calls.map(inner_call::name).collect();
     let is_hidden = |name: &str| {

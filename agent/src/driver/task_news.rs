@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use tools::{Tasks, ToolContext};
+use tools::Tasks;
 
 use super::RunContext;
 use crate::{Event, Run};
@@ -14,7 +14,7 @@ const READER: &str = "task.result";
 
 /// Runs a future of a run to its end, and sends the ends of tasks meanwhile.
 pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> F::Output {
-    let Some(tasks) = tasks(run_cx.cx) else {
+    let Some(tasks) = run_cx.cx.service::<Tasks>() else {
         return future.await;
     };
     let send = async {
@@ -39,7 +39,7 @@ pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> 
 /// Tells the model about tasks that have ended, or wait for a call, with its next request. The text has nothing that another party
 /// wrote, because it can be a part of a prompt.
 pub(super) fn note_tasks(run: &mut Run, run_cx: &RunContext<'_>) {
-    let Some(tasks) = tasks(run_cx.cx).filter(|_| run.can_be_noted()) else {
+    let Some(tasks) = run_cx.cx.service::<Tasks>().filter(|_| run.can_be_noted()) else {
         return;
     };
     let is_readable = run_cx.tools.get(READER).is_ok();
@@ -53,8 +53,4 @@ pub(super) fn note_tasks(run: &mut Run, run_cx: &RunContext<'_>) {
         let (handle, tool, how) = (task.handle, task.tool, how.unwrap_or_default());
         run.add_note(&format!("[task {handle} ({tool}) {fact}{how}]"));
     }
-}
-
-fn tasks(cx: &ToolContext) -> Option<std::sync::Arc<Tasks>> {
-    cx.service::<Tasks>()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -79,11 +79,12 @@ impl CallTasks {
 
     /// Returns the observer that sets the alarm of a call.
     pub(super) fn deadline_alarm(&self, call: &RunningCall) -> Arc<DeadlineAlarm> {
-        Arc::new(DeadlineAlarm::new(
-            call.gated.number(),
-            self.alarms,
-            self.overdue_sender.clone(),
-        ))
+        Arc::new(DeadlineAlarm {
+            call: call.gated.number,
+            alarms: self.alarms,
+            sender: self.overdue_sender.clone(),
+            pending: OnceLock::new(),
+        })
     }
 
     pub(super) fn spawn(

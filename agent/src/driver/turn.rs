@@ -79,7 +79,7 @@ impl Driver {
         texts.retain(|_| is_unsent);
         if let Some(usage) = turn.usage {
             let bytes = self.request_size(run, run_cx).bytes;
-            run.compaction_mut().measure(bytes, usage.input_tokens);
+            run.compaction.measure(bytes, usage.input_tokens);
         }
         run.turn(turn)?;
         texts
@@ -94,7 +94,7 @@ impl Driver {
                 tools,
                 wire: self.wire_tools(tools),
                 cx: run_cx.cx,
-                found_turns: session.session_disclosure().found_turns(),
+                found_turns: session.disclosure.found_turns(),
             }
             .refuse_unseen(run, calls);
         }
@@ -111,11 +111,10 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Option<Result<Turn, DriverError>> {
         let cx = run_cx.session.context();
-        let send_retry = |retry| run_cx.sink.send(|| Event::RequestRetried(retry));
         let request = Request {
             agent: cx.agent(),
             deadline: cx.deadline(),
-            retry_sink: Some(&send_retry),
+            retry_sink: Some(&|retry| run_cx.sink.send(|| Event::RequestRetried(retry))),
             is_summary: text_sink.is_none(),
             text_sink,
             min_output_tokens,

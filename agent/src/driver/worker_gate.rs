@@ -56,7 +56,8 @@ struct QueuedCall {
 #[derive(Clone)]
 pub(super) struct GatedCall {
     gate: Arc<WorkerGate>,
-    number: u64,
+    /// The number of the call, unique on its runtime.
+    pub(super) number: u64,
 }
 
 /// The result of [`GatedCall::enter`].
@@ -158,11 +159,6 @@ impl GateState {
 }
 
 impl GatedCall {
-    /// Returns the number of the call, unique on its runtime.
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
     /// Acquires a slot or enqueues the call. Pass the returned `ticket` back on the next poll.
     ///
     /// A call whose tool has begun is never refused with [`GateDecision::Exhausted`]: it waits until its deadline.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tools::protocol::{Message, Part, ResourceContents, Role};
-use tools::{Content, ToolCall, ToolResult, source};
+use tools::{Content, ToolCall, ToolResult, join, source};
 
 use super::prompt::{self, ParsedArguments, ParsedCall};
 use super::{Provider, ProviderError, ProviderInfo, ProviderSubmission, Request, Turn, TurnFuture};
 use crate::{ToolSet, arguments_from_pairs};
-use tools::join;
 
 /// A provider without a model: the prompt is the tool calls, as in `fs.list path=. ; time.now zone=UTC`.
 ///

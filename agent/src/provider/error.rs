@@ -157,6 +157,12 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
+    /// Creates the error of a provider that these options do not permit.
+    pub fn options(provider: impl Into<String>, reason: impl Into<String>) -> Self {
+        let (provider, reason) = (provider.into(), reason.into());
+        Self::Options { provider, reason }
+    }
+
     /// Returns the kind of the failed request. Returns `None` if the error is not that of a request to a service.
     pub fn kind(&self) -> Option<FailureKind> {
         match self {

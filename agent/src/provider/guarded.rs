@@ -13,10 +13,13 @@ pub(crate) fn about(provider: &dyn Provider) -> &ProviderInfo {
 /// Returns an error if the provider will refuse the request each time, or panics.
 pub(crate) fn check(provider: &dyn Provider, request: Request<'_>) -> Result<(), ProviderError> {
     let checked = Panic::catch(|| provider.check(request));
-    checked.unwrap_or_else(|Panic(message)| {
-        Err(ProviderError::Panicked {
-            provider: about(provider).name.to_string(),
-            message,
-        })
-    })
+    checked.unwrap_or_else(|panic| Err(panicked(provider, panic)))
+}
+
+/// Returns the error of a provider that panicked.
+pub(crate) fn panicked(provider: &dyn Provider, Panic(message): Panic) -> ProviderError {
+    ProviderError::Panicked {
+        provider: about(provider).name.to_string(),
+        message,
+    }
 }

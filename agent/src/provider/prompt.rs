@@ -9,10 +9,9 @@
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 use tools::protocol::json::Node;
-use tools::{Json, ToolCall, ToolName};
+use tools::{Json, ToolCall, ToolName, join};
 
 use super::ProviderError;
-use tools::join;
 
 /// A parsed call. Its values have no types yet.
 #[derive(Debug, PartialEq)]

@@ -44,9 +44,7 @@ impl Scripted {
     /// # Errors
     /// Returns [`ProviderError::Script`] if the text is not a script.
     pub fn from_json(script: &str) -> Result<Self, ProviderError> {
-        read(script)
-            .map(Self::new)
-            .map_err(|reason| ProviderError::Script { path: None, reason })
+        Self::parse(script, None)
     }
 
     /// Loads a script from a file.
@@ -62,12 +60,14 @@ impl Scripted {
         };
         let bytes = std::fs::read(path).map_err(failed)?;
         let script = tools_text::decode_input(&bytes).map_err(|error| failed(error.into()))?;
-        read(&script)
+        Self::parse(&script, Some(path))
+    }
+
+    fn parse(script: &str, path: Option<&Path>) -> Result<Self, ProviderError> {
+        let path = path.map(Path::to_owned);
+        read(script)
             .map(Self::new)
-            .map_err(|reason| ProviderError::Script {
-                path: Some(path.to_owned()),
-                reason,
-            })
+            .map_err(|reason| ProviderError::Script { path, reason })
     }
 }
 
@@ -118,13 +118,12 @@ struct ScriptCall {
 }
 
 fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
-    let path = options
-        .script
-        .as_ref()
-        .ok_or_else(|| ProviderError::Options {
-            provider: "scripted".to_owned(),
-            reason: "it needs a script; give the path of a file of model turns".to_owned(),
-        })?;
+    let path = options.script.as_ref().ok_or_else(|| {
+        ProviderError::options(
+            "scripted",
+            "it needs a script; give the path of a file of model turns",
+        )
+    })?;
     Ok(Arc::new(Scripted::load(path)?))
 }
 

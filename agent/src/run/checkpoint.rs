@@ -2,12 +2,10 @@
 
 use serde::de::Error as _;
 use serde_json::{Error, from_str, to_string};
-use tools::context::UrlCount;
 use tools::journal::Checkpoint;
 
 use super::conversation::Conversation;
 use super::{Outcome, Run, RunPhase};
-use crate::prefix::Prefix;
 use crate::{Spending, Usage};
 
 impl Run {
@@ -32,36 +30,6 @@ impl Run {
     /// Sets the spending of the run and its children. Returns true if it has changed.
     pub(crate) fn record_spent(&mut self, spent: Spending) -> bool {
         self.spent.replace(spent) != Some(spent)
-    }
-
-    /// Returns true if the session of the run has read text from the open world.
-    pub(crate) fn is_exposed(&self) -> bool {
-        self.exposed
-    }
-
-    /// Records whether the session of the run has read text from the open world.
-    pub(crate) fn record_exposure(&mut self, is_exposed: bool) {
-        self.exposed |= is_exposed;
-    }
-
-    /// Returns the number of URLs that the session of the run has read without a question.
-    pub(crate) fn urls(&self) -> UrlCount {
-        self.urls
-    }
-
-    /// Records the number of URLs that the session of the run has read without a question.
-    pub(crate) fn record_urls(&mut self, urls: UrlCount) {
-        self.urls = urls;
-    }
-
-    /// Returns the beginning of the run's last requests. Returns `None` before the first one.
-    pub(crate) fn prefix(&self) -> Option<&Prefix> {
-        self.prefix.as_ref()
-    }
-
-    /// Sets the beginning of the requests.
-    pub(crate) fn record_prefix(&mut self, prefix: Prefix) {
-        self.prefix = Some(prefix);
     }
 
     /// Returns a checkpoint with the messages starting at index `from`.

@@ -22,14 +22,15 @@ pub(crate) struct Compaction {
     notices: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<ConversationSummary>,
+    /// The tokens that the service counted. Without them, sizes are estimated from bytes alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<MeasuredRequest>,
+    pub(crate) measured: Option<MeasuredRequest>,
     /// The tokens of a request below which the model is not asked for a summary again, after it wrote none.
     #[serde(skip)]
-    next_summary: u64,
-    /// The number of changes in this process.
+    pub(crate) next_summary: u64,
+    /// The number of changes in this process. It changes when requests leave out more.
     #[serde(skip)]
-    version: u64,
+    pub(crate) version: u64,
 }
 
 /// A text in place of messages.
@@ -43,7 +44,7 @@ struct ConversationSummary {
 
 /// The size of a request in bytes, and in tokens as the service counted them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct MeasuredRequest {
+pub(crate) struct MeasuredRequest {
     bytes: u64,
     tokens: u64,
 }
@@ -53,22 +54,12 @@ impl Compaction {
         *self == Self::default()
     }
 
-    /// Returns the compaction for a conversation with this many messages more in front.
-    pub(crate) fn with_added_front(mut self, count: usize) -> Self {
-        self.move_summary(|position| position + count);
-        self
-    }
-
-    /// Returns the compaction for a conversation with this many messages less in front.
-    pub(crate) fn with_removed_front(mut self, count: usize) -> Self {
-        self.move_summary(|position| position.saturating_sub(count));
-        self
-    }
-
-    fn move_summary(&mut self, moved: impl Fn(usize) -> usize) {
+    /// Returns the compaction for a conversation with more or fewer messages in front, which moves each position.
+    pub(crate) fn moved(mut self, moved: impl Fn(usize) -> usize) -> Self {
         if let Some(summary) = &mut self.summary {
             summary.messages = moved(summary.messages.start)..moved(summary.messages.end);
         }
+        self
     }
 
     /// Returns the messages that requests have instead of these.
@@ -137,26 +128,11 @@ impl Compaction {
         self.notices.insert(id, notice);
     }
 
-    /// Asks for no summary until a request has this many tokens.
-    pub(crate) fn postpone_summary(&mut self, tokens: u64) {
-        self.next_summary = tokens;
-    }
-
-    /// Returns the tokens of a request from which on a summary is asked for.
-    pub(crate) fn next_summary(&self) -> u64 {
-        self.next_summary
-    }
-
     /// Records the tokens that the service counted in a request of this many bytes.
     pub(crate) fn measure(&mut self, bytes: u64, tokens: u64) {
         if bytes > 0 && tokens > 0 {
             self.measured = Some(MeasuredRequest { bytes, tokens });
         }
-    }
-
-    /// Forgets the tokens that the service counted, so that sizes are estimated from bytes alone.
-    pub(crate) fn forget_measured(&mut self) {
-        self.measured = None;
     }
 
     /// Estimates the tokens of a request.
@@ -174,11 +150,6 @@ impl Compaction {
             Some(measured) => scale(tokens, measured.bytes, measured.tokens),
         }
     }
-
-    /// Returns a number that changes when requests leave out more.
-    pub(crate) fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Run {
@@ -188,24 +159,9 @@ impl Run {
         self.compaction.view(self.messages())
     }
 
-    pub(crate) fn compaction(&self) -> &Compaction {
-        &self.compaction
-    }
-
-    pub(crate) fn compaction_mut(&mut self) -> &mut Compaction {
-        &mut self.compaction
-    }
-
-    /// Sets the parts of the conversation that requests leave out.
-    #[must_use]
-    pub(crate) fn with_compaction(mut self, compaction: Compaction) -> Self {
-        self.compaction = compaction;
-        self
-    }
-
     /// Replaces messages by a text in requests, of which the model wrote a part.
     pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String, written: String) {
-        let shown = self.messages.messages()[messages.end..].iter();
+        let shown = self.messages.messages[messages.end..].iter();
         let calls = shown.flat_map(Message::calls);
         let ids: BTreeSet<_> = calls.map(|call| &*call.id).collect();
         let compaction = &mut self.compaction;

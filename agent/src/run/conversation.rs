@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize, Serializer};
 use tools::Content;
 use tools::protocol::{Message, Part, Role};
 
-use super::{PastResults, Run, RunPhase};
+use super::{Run, RunPhase};
 
 /// Messages whose added calls have unique ids. Serialises as the messages.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "Vec<Message>")]
 pub(super) struct Conversation {
     /// Calls read them through [`PastResults`].
-    messages: Arc<Vec<Message>>,
+    pub(super) messages: Arc<Vec<Message>>,
     /// The ids of all calls, each with the lowest suffix that may be unused. Blank ids share the empty key. Collecting the ids
     /// for each turn would make long runs quadratic.
     used_ids: BTreeMap<String, u64>,
@@ -31,17 +31,8 @@ struct CountedRequest {
 }
 
 impl Conversation {
-    pub(super) fn messages(&self) -> &[Message] {
-        &self.messages
-    }
-
     pub(super) fn into_messages(self) -> Vec<Message> {
         Arc::unwrap_or_clone(self.messages)
-    }
-
-    /// Returns the results for the calls of a turn.
-    pub(super) fn past_results(&self) -> PastResults {
-        PastResults::new(&self.messages)
     }
 
     /// Appends a message whose calls have [unique ids](Self::rename_calls).
@@ -90,7 +81,7 @@ impl Run {
         self.messages.counted = Some(CountedRequest {
             messages: self.messages().len(),
             bytes,
-            version: self.compaction.version(),
+            version: self.compaction.version,
         });
     }
 
@@ -99,7 +90,7 @@ impl Run {
         let counted = self
             .messages
             .counted
-            .filter(|counted| counted.version == self.compaction.version())?;
+            .filter(|counted| counted.version == self.compaction.version)?;
         Some((counted.bytes, &self.messages()[counted.messages..]))
     }
 

@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use tools::join;
 use tools::protocol::{Message, Part};
-use tools::{Content, ToolResult};
+use tools::{Content, ToolResult, join};
 
 /// The results of a conversation, until it goes on.
 #[derive(Debug, Default)]

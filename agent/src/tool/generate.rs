@@ -93,24 +93,20 @@ async fn ask(
     provider: &dyn Provider,
     messages: &[Message],
 ) -> Result<Turn, ToolError> {
-    let budget = cx
-        .service::<Budget>()
-        .map_or_else(Budget::default, |budget| Budget::clone(&budget));
     let run = cx.service::<ActiveRun>();
-    let send_retry = |retry| {
-        if let Some(run) = &run {
-            run.send(|| Event::RequestRetried(retry));
-        }
-    };
     let tools = ToolSet::default();
     let request = Request {
         deadline: cx.deadline(),
-        retry_sink: Some(&send_retry),
+        retry_sink: Some(&|retry| {
+            if let Some(run) = &run {
+                run.send(|| Event::RequestRetried(retry));
+            }
+        }),
         ..Request::new(messages, &tools, cx.cancellation())
     };
     let meter = Meter {
         cx,
-        budget: &budget,
+        budget: &Budget::of_call(cx),
         definitions: 0,
     };
     let turn = meter

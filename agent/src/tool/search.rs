@@ -41,7 +41,7 @@ pub(crate) async fn search(
     let run = cx.service::<ActiveRun>();
     let wire = run
         .as_ref()
-        .and_then(|run| guarded::about(&*run.provider).wire_tools(finder.tools()));
+        .and_then(|run| guarded::about(&*run.provider).wire_tools(&finder.tools));
     let search = finder.search(cx, &query, usize::try_from(limit).unwrap_or(usize::MAX));
     let (definitions, lines, names) = finder.text(&search, cx, wire);
     let content = if names.is_empty() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tools::protocol::{Message, Role};
 use tools::{
     CancellationToken, Clause, Content, Entry, JsonSchema, Tasks, ToolContext, ToolError,
-    ToolErrorKind, ToolResult, tool,
+    ToolErrorKind, ToolResult, counted, tool,
 };
 
 use crate::background_agent::BackgroundAgent;
@@ -16,7 +16,6 @@ use crate::{
     Budget, BudgetLimits, Driver, Outcome, RunOptions, Selection, Session, StopReason, SubAgents,
     Summary,
 };
-use tools::counted;
 
 /// The name of this tool, which a sub-agent at the last level does not have.
 const NAME: &str = "agent.spawn";
@@ -86,13 +85,8 @@ pub(crate) async fn spawn(
         )));
     }
     let is_last = level == limits.max_depth;
-    let offered = run
-        .tools
-        .list()
-        .iter()
-        .filter(|entry| !is_last || entry.name().as_str() != NAME)
-        .cloned();
-    let offered: Vec<_> = offered.collect();
+    let mut offered = run.tools.list().to_vec();
+    offered.retain(|entry| !is_last || entry.name().as_str() != NAME);
     let selection = selection(&tools, &offered)?;
     let system = run
         .system
@@ -103,8 +97,9 @@ pub(crate) async fn spawn(
     } else {
         run.start_agent(&cx)
     });
-    let session = Session::new(offered, selection, cx).with_system(system);
-    let session = session.with_session_disclosure(run.disclosure.clone());
+    let mut session = Session::new(offered, selection, cx).with_system(system);
+    session.disclosure = run.disclosure.clone();
+    session.disclosure.forget_tools();
     let options = RunOptions {
         limits: budget.unwrap_or_default().limits(session.context()),
         // The calls have it from the context.
@@ -147,10 +142,7 @@ impl Background {
         }
         tasks.check_room()?;
         let token = run.session_token.child_token();
-        let budget = cx
-            .service::<Budget>()
-            .map_or_else(Budget::default, |budget| Budget::clone(&budget));
-        let budget = budget.child(BudgetLimits::default());
+        let budget = Budget::of_call(cx).child(BudgetLimits::default());
         let cx = tasks
             .context(cx, token.clone())
             .with_service(budget.clone());

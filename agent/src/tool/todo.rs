@@ -1,11 +1,10 @@
 //! `todo.write` and `todo.read`: the plan of the session.
 
-use tools::{ToolContext, ToolError, tool};
+use tools::{ToolContext, ToolError, join, tool};
 
 use crate::driver::ActiveRun;
 use crate::plan::MAX_PLAN_ITEMS;
 use crate::{Event, Plan, PlanItem, PlanStatus};
-use tools::join;
 
 /// Replaces your plan for this session: the steps of the task with their status. The user sees it.
 ///

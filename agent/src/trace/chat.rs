@@ -76,19 +76,19 @@ pub(crate) fn end_chat(
     request: &Request<'_>,
     cx: &ToolContext,
 ) {
-    let is_recorded = cx.records_content() && !open.span().is_disabled();
+    let is_recorded = cx.records_content() && !open.span.is_disabled();
     match turn {
         Ok(turn) => {
             open.record_stop(&turn.stop);
             open.record_usage(turn.usage);
             if let Some(model) = &turn.model {
-                open.span().record(RESPONSE_MODEL, model.as_str());
+                open.span.record(RESPONSE_MODEL, model.as_str());
             }
             if let Some(id) = &turn.response_id {
-                open.span().record(RESPONSE_ID, id.as_str());
+                open.span.record(RESPONSE_ID, id.as_str());
             }
             if is_recorded {
-                open.span()
+                open.span
                     .record(OUTPUT_MESSAGES, output_messages(request, turn));
             }
             open.end(None::<String>);
@@ -98,7 +98,7 @@ pub(crate) fn end_chat(
                 ProviderError::Panicked { .. } => "panicked".to_owned(),
                 error => error_type(error.kind()),
             };
-            let span = open.span().clone();
+            let span = open.span.clone();
             open.end(Some(kind));
             if is_recorded {
                 // After the status, which it completes.

@@ -13,7 +13,7 @@ use crate::{StopReason, Usage};
 
 /// The span of a run or of a model request. It may be disabled.
 pub(crate) struct OpenSpan {
-    span: Span,
+    pub(crate) span: Span,
     is_ended: bool,
 }
 
@@ -23,11 +23,6 @@ impl OpenSpan {
             span,
             is_ended: false,
         }
-    }
-
-    /// Returns the span.
-    pub(crate) fn span(&self) -> &Span {
-        &self.span
     }
 
     /// Records the end of the work, and the kind of its failure if it failed.

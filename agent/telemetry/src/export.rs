@@ -1,9 +1,8 @@
 //! [`Export`]: exports the spans of runs, model requests and calls over OTLP.
 
-use std::env;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{env, thread};
 
 use host::program;
 use host::settings::Settings;

@@ -219,7 +219,7 @@ async fn a_wait_between_equal_calls_is_no_loop() {
 #[tokio::test]
 async fn the_numbers_are_settings() {
     let options = |hint, end| RunOptions {
-        repeats: RepeatLimits::new(hint, end),
+        repeats: RepeatLimits { hint, end },
         ..RunOptions::default()
     };
     let (summary, results) = run_of(&["look"; 4], options(None, Some(2))).await;

@@ -266,7 +266,10 @@ pub async fn steps(
     // Repeated calls are counted, but have no consequence.
     let mut options = RunOptions {
         limits: BudgetLimits::default(),
-        repeats: RepeatLimits::new(Some(u32::MAX), None),
+        repeats: RepeatLimits {
+            hint: Some(u32::MAX),
+            end: None,
+        },
         ..RunOptions::default()
     };
     if checkpoints {

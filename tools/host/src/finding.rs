@@ -1,5 +1,7 @@
 //! [`Finding`]: a problem that `doctor` has found, and [`FamilyReport`]: all that it says of a family.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use tools::linked::{self, NamedSubmission};
 
@@ -50,6 +52,12 @@ impl Finding {
         self
     }
 
+    /// Creates the finding of a name that several claim.
+    pub fn conflict(conflict: impl Display) -> Self {
+        let message = format!("{conflict}; unlink or rename one of them");
+        Self::new("conflict", message)
+    }
+
     /// Names the provider.
     #[must_use]
     pub fn for_provider(mut self, name: impl ToString) -> Self {
@@ -59,12 +67,7 @@ impl Finding {
 
     /// Creates the problems of link-time records: names that several claim, and unusable ones.
     pub fn of_linked<T: NamedSubmission>() -> Vec<Self> {
-        let conflicts = linked::conflicts::<T>().into_iter().map(|conflict| {
-            Self::new(
-                "conflict",
-                format!("{conflict}; unlink or rename one of them"),
-            )
-        });
+        let conflicts = linked::conflicts::<T>().into_iter().map(Self::conflict);
         let problems = linked::problems::<T>().into_iter();
         let problems = problems.map(|problem| Self::new("definition", problem.to_string()));
         conflicts.chain(problems).collect()

@@ -17,7 +17,8 @@ const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
 /// The lines of a chat, from a line editor or from standard input.
 pub(crate) struct Input {
     source: Arc<Mutex<Source>>,
-    is_interactive: bool,
+    /// True if standard input and error are terminals.
+    pub(crate) is_interactive: bool,
 }
 
 enum Source {
@@ -39,11 +40,6 @@ impl Input {
             source: Arc::new(Mutex::new(source)),
             is_interactive,
         })
-    }
-
-    /// Returns true if standard input and error are terminals.
-    pub(crate) fn is_interactive(&self) -> bool {
-        self.is_interactive
     }
 
     /// Returns the next line, which may contain line breaks. A thread of its own waits for it, so that a signal can end the chat.

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use tools::{Digest, join};
 
-use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
-use crate::notice::{self, STRONG, styled};
+use crate::{dialogue, notice};
 
 /// Returns true if a digest on the command line or the person at the terminal approves.
 ///
@@ -33,11 +32,6 @@ pub(super) async fn is_approved(
         ));
         return Ok(false);
     }
-    let dialogue = Dialogue::new(Arc::default());
-    let question = format!(
-        "{} [y] yes, [n] no: ",
-        styled(STRONG, format!("Approve {what}?"))
-    );
-    let answer = dialogue.open().await.ask(&question).await;
-    Ok(answer.is_some_and(|line| dialogue::is_yes(&line)))
+    let question = format!("Approve {what}?");
+    Ok(dialogue::confirm(Arc::default(), "", &question).await)
 }

@@ -15,12 +15,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::HostOptions;
-use crate::interrupt;
-use crate::notice;
-use crate::output;
-use crate::output_file;
-use crate::refusal;
-use crate::tool_list;
+use crate::{interrupt, notice, output, output_file, refusal, tool_list};
 use host::duration;
 use host::ungranted::{self, GRANT};
 
@@ -64,15 +59,14 @@ impl CallArgs {
         match self.call().await {
             Ok(result) => self.print(&result),
             Err(error) => {
-                match &error {
-                    Error::Tool(error) if self.json => output::json(&ToolResult::from(error))?,
-                    Error::Refused { error, .. } if self.json => {
-                        output::json(&ToolResult::from(&**error))?
-                    }
-                    Error::Argument(error) if self.json => {
-                        output::json(&ToolResult::error(error.to_string()))?
-                    }
-                    _ => {}
+                let result = match &error {
+                    Error::Tool(error) => Some(ToolResult::from(error)),
+                    Error::Refused { error, .. } => Some(ToolResult::from(&**error)),
+                    Error::Argument(error) => Some(ToolResult::error(error.to_string())),
+                    _ => None,
+                };
+                if let Some(result) = result.filter(|_| self.json) {
+                    output::json(&result)?;
                 }
                 Err(error)
             }
@@ -83,7 +77,7 @@ impl CallArgs {
         let (root, defaults) = (self.host.servers_root(), || {
             self.host.settings(Values::default())
         });
-        let name = self.arguments.name();
+        let name = &*self.arguments.name;
         let servers = tool_list::attach_for(name, root, defaults).await?;
         if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
             return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());

@@ -45,7 +45,7 @@ impl ChatArgs {
             .await?;
         opened.runner.resume = None;
         let input = Input::new(!self.no_history)?;
-        let interrupts = Interrupts::new(input.is_interactive(), &opened.runner.console)?;
+        let interrupts = Interrupts::new(input.is_interactive, &opened.runner.console)?;
         let mut chat = chat::Chat {
             opened,
             input,

@@ -9,13 +9,11 @@ use crate::config::{self, Document, FileState, Origin, Setting, Settings, Settin
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{FAINT, STRONG, styled};
-use crate::output;
-use crate::program;
 use crate::provider_choice::ProviderChoice;
-use crate::provider_options;
 use crate::session::SessionOptions;
 use crate::table::Table;
 use crate::visible::visible;
+use crate::{output, program, provider_options};
 
 /// Show the effective settings of a session, and the origin of each
 ///

@@ -11,17 +11,13 @@ use tools::Services;
 
 use self::skipped::{unmet, unsent};
 use crate::config::{ConfigOptions, Settings, SettingsError, Values};
-use crate::disclosure;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::fit;
-use crate::linked;
 use crate::notice::{BAD, GOOD, STRONG, styled};
-use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
-use crate::session;
 use crate::visible::visible;
+use crate::{disclosure, fit, linked, output, session};
 
 /// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root, missing services and the formats of model services
 ///
@@ -93,29 +89,20 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
     if let Err(error) = linked::check() {
         findings.push(Finding::new("link", error.to_string()));
     }
-    let conflict = |message: String| {
-        Finding::new(
-            "conflict",
-            format!("{message}; unlink or rename one of them"),
-        )
-    };
-    let of_tools = tools::conflicts();
-    let of_tools = of_tools
-        .iter()
-        .map(|it| conflict(it.to_string()).for_tool(&it.name));
-    findings.extend(of_tools);
-    findings.extend(tools::problems().iter().map(|problem| {
+    for conflict in tools::conflicts() {
+        findings.push(Finding::conflict(&conflict).for_tool(&conflict.name));
+    }
+    for problem in tools::problems() {
         let message = format!("{} (declared by {})", problem.error, problem.source);
-        Finding::new("definition", message).for_tool(&problem.name)
-    }));
-    let of_providers = provider::conflicts();
-    let of_providers = of_providers.iter();
-    findings.extend(of_providers.map(|it| conflict(it.to_string()).for_provider(it.name)));
-    findings.extend(
-        provider::problems().iter().map(|problem| {
-            Finding::new("definition", problem.to_string()).for_provider(problem.name)
-        }),
-    );
+        findings.push(Finding::new("definition", message).for_tool(&problem.name));
+    }
+    for conflict in provider::conflicts() {
+        findings.push(Finding::conflict(&conflict).for_provider(conflict.name));
+    }
+    for problem in provider::problems() {
+        let finding = Finding::new("definition", problem.to_string());
+        findings.push(finding.for_provider(problem.name));
+    }
     if let Err(error) = session::check_model(settings, None) {
         let check = if matches!(error, Error::Config(_)) {
             "settings"
@@ -317,7 +304,10 @@ mod tests {
         assert_eq!(
             DoctorArgs {
                 root: RootOption::default(),
-                config: ConfigOptions::none(),
+                config: ConfigOptions {
+                    no_config: true,
+                    ..ConfigOptions::default()
+                },
                 json: true
             }
             .run()

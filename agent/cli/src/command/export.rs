@@ -2,16 +2,15 @@
 
 use agent::{Session, WireOptions};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tools::Host;
 use tools::protocol::wire::{Format, Strictness};
 
 use crate::config::{ConfigOptions, ProgramKeys, ProgramSettings as _, Setting, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice;
-use crate::output;
 use crate::root::RootOption;
-use crate::wire;
+use crate::{notice, output};
 
 /// Print the definitions of the tools as a session sends them to the public service of a format, as one JSON array
 ///
@@ -19,7 +18,7 @@ use crate::wire;
 #[derive(Args, Debug)]
 pub(super) struct ExportArgs {
     /// The format of the service
-    #[arg(long, value_name = "FORMAT", value_parser = wire::format())]
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
     format: Format,
 
     /// Select tools by name, such as 'fs.*', instead of the selection of the settings; '!fs.write' excludes; repeatable
@@ -73,4 +72,11 @@ impl ExportArgs {
         output::json_as_sent(sent.definitions())?;
         Ok(Exit::Success)
     }
+}
+
+/// Returns the parser of a format's name, which lists all names in `--help`.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let named = |name: String| Format::ALL.into_iter().find(|it| it.name() == name);
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .try_map(move |name| named(name).ok_or("no format has this name"))
 }

@@ -19,13 +19,10 @@ use crate::config::{ConfigOptions, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt;
-use crate::notice;
-use crate::output;
 use crate::output::OutputOption;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
-use crate::tool_list;
+use crate::{interrupt, notice, output, tool_list};
 
 /// The names of the program's own commands.
 const OWN: [&str; 13] = [
@@ -141,7 +138,8 @@ impl Subcommand for FamilyCommand {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        find(name).is_some()
+        let mut commands = by_availability().0.into_iter();
+        commands.any(|command| command.name == name)
     }
 }
 
@@ -167,22 +165,9 @@ impl FromArgMatches for FamilyCommand {
 /// Returns the problems of commands with names that are taken.
 pub(super) fn findings() -> Vec<Finding> {
     let taken = by_availability().1.into_iter();
-    let message = |command: &host::Command| {
-        format!(
-            "several commands are called {}; unlink or rename one of them",
-            command.name
-        )
-    };
     taken
-        .map(|command| Finding::new("conflict", message(command)))
+        .map(|command| Finding::conflict(format!("several commands are called {}", command.name)))
         .collect()
-}
-
-fn find(name: &str) -> Option<&'static host::Command> {
-    by_availability()
-        .0
-        .into_iter()
-        .find(|command| command.name == name)
 }
 
 /// Returns the commands of families, and those that are left out because their names are taken.
@@ -422,7 +407,7 @@ mod tests {
 
     #[test]
     fn a_command_with_a_taken_name_is_left_out_and_a_finding() {
-        assert!(find("list").is_none() && find("fan").is_some());
+        assert!(!FamilyCommand::has_subcommand("list") && FamilyCommand::has_subcommand("fan"));
         assert_eq!(findings().len(), 2);
         Cli::command().debug_assert();
     }
@@ -475,7 +460,7 @@ mod tests {
         let cli = Cli::command();
         let names = cli.get_subcommands().map(Command::get_name);
         let unknown: Vec<_> = names
-            .filter(|name| find(name).is_none() && !OWN.contains(name))
+            .filter(|name| !FamilyCommand::has_subcommand(name) && !OWN.contains(name))
             .collect();
         assert!(unknown.is_empty(), "{unknown:?}");
     }

@@ -10,11 +10,8 @@ use tools::{CancellationToken, Entry};
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::linked;
-use crate::notice;
-use crate::output;
 use crate::root::RootOption;
-use crate::tool_list;
+use crate::{linked, notice, output, tool_list};
 
 /// List the tools with the first sentence of their descriptions
 #[derive(Args, Debug)]

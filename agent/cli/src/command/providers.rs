@@ -14,12 +14,11 @@ use crate::config::{
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{self, BAD, FAINT, GOOD, STRONG, styled};
-use crate::output;
-use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::table::Table;
 use crate::visible::visible;
+use crate::{output, program};
 use host::duration;
 
 use check::Answer;
@@ -69,10 +68,11 @@ impl ProvidersArgs {
             .into_iter()
             .map(|provider| row(provider, &settings, &choice))
             .collect();
-        let mut has_failed = false;
+        let (mut has_asked, mut has_failed) = (false, false);
         let mut page = String::new();
         for row in &rows {
             let is_asked = self.check && row.is_configured && row.service.is_some();
+            has_asked |= is_asked;
             let answer = if is_asked {
                 Some(check::ask(row.provider, row.options.clone()).await)
             } else {
@@ -88,11 +88,7 @@ impl ProvidersArgs {
             }
         }
         output::page(&page)?;
-        if self.check
-            && !rows
-                .iter()
-                .any(|row| row.is_configured && row.service.is_some())
-        {
+        if self.check && !has_asked {
             notice::note(
                 "no service is configured, so none was asked; set its key, or the setting `provider`",
             );

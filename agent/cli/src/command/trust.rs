@@ -10,12 +10,10 @@ use super::family::FamilyOptions;
 use crate::config::ConfigOptions;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::instructions;
 use crate::notice::{self, STRONG, styled};
-use crate::output;
 use crate::root::RootOption;
-use crate::trust;
 use crate::visible::visible;
+use crate::{instructions, output, trust};
 use host::trust::{Content, Records, Unapproved};
 
 /// Show and approve the settings, the instructions for agents and the commits that a project brings

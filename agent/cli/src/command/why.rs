@@ -12,13 +12,10 @@ use crate::config::{KeyFlags, ProgramSettings as _, SelectFlag, Setting, Values}
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::fit;
 use crate::host_options::HostOptions;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
-use crate::output;
-use crate::shell;
-use crate::tool_list;
 use crate::visible::visible;
+use crate::{fit, output, shell, tool_list};
 
 /// Explain whether a call of a model would be allowed, asked about or refused
 ///
@@ -44,7 +41,7 @@ impl WhyArgs {
         let (root, defaults) = (self.host.servers_root(), || {
             self.host.settings(Values::default())
         });
-        let _servers = tool_list::attach_for(self.arguments.name(), root, defaults).await?;
+        let _servers = tool_list::attach_for(&self.arguments.name, root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);

@@ -8,12 +8,11 @@ use tools::ToolContext;
 
 use crate::config::Settings;
 use crate::console::Console;
-use crate::dialogue::{self, Dialogue};
+use crate::dialogue;
 use crate::error::Error;
 use crate::host_options::HostOptions;
-use crate::instructions;
-use crate::notice::{self, STRONG, styled, width};
-use crate::trust;
+use crate::notice::{self, width};
+use crate::{instructions, trust};
 use host::trust::{Content, Records, Unapproved};
 
 /// The maximum number of lines of a page that a question shows. `toolcrib trust` shows longer ones.
@@ -102,13 +101,7 @@ async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Cons
     if !dialogue::has_person() || page.lines().count() > MAX_LINES {
         return false;
     }
-    let question = format!("{page}{} [y] yes, [n] no: ", styled(STRONG, question));
-    let answer = Dialogue::new(console.clone())
-        .open()
-        .await
-        .ask(&question)
-        .await;
-    if !answer.is_some_and(|line| dialogue::is_yes(&line)) {
+    if !dialogue::confirm(console.clone(), &page, question).await {
         return false;
     }
     let recorded = Records::own().map(|records| records.approve(&unapproved.content));

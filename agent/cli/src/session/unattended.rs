@@ -16,11 +16,10 @@ use crate::config::{KeyFlags, ProgramSettings as _, Settings};
 use crate::console::Console;
 use crate::error::Error;
 use crate::journal::{ContentOption, JournalOptions};
-use crate::notice;
 use crate::output::OutputFormat;
 use crate::provider_choice::ProviderChoice;
 use crate::refusal::HowToGrant;
-use crate::tool_list;
+use crate::{notice, tool_list};
 
 /// The options of sessions in which nobody is asked.
 #[derive(Args, Clone, Debug)]

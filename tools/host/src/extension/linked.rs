@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tools::linked;
-use tools::{Clause, Digest, Entry, Host, Services, ToolContext};
+use tools::{Clause, Digest, Entry, Host, Services, ToolContext, linked};
 
 use super::{Command, CommandContext, CommandError, Extension, Parts, Trace};
 use crate::finding::{FamilyReport, Finding};
