@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::row::Effect;
 use super::special::{Special, name};
-use super::{Word, Words, table};
+use super::{Words, table};
 
 /// A word of a command by which the program runs another one, loads code or writes a file. A clause has to spell it.
 ///
@@ -18,10 +18,7 @@ pub struct UnspelledWord {
 
 impl UnspelledWord {
     pub(crate) fn new(words: &Words, special: &Special) -> Self {
-        let text = |index: usize| match &words.words[index] {
-            Word::Known(text) => name(text),
-            _ => "",
-        };
+        let text = |index: usize| name(words.words[index].known().unwrap_or_default());
         let (program, subcommand) = special.command;
         let program = if program == subcommand {
             text(program).to_owned()

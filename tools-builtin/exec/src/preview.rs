@@ -107,7 +107,7 @@ fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
     {
         let read: Vec<_> = read
             .iter()
-            .map(|path| below_home(path, sandbox.home()))
+            .map(|path| below_home(path, &sandbox.home))
             .collect();
         text += &format!(
             "{toolchain}: reads {}, changes a cache of this workspace\n",
@@ -125,7 +125,7 @@ fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
             "walls: Landlock, seccomp; install bubblewrap to close their gaps\n".to_owned()
         }
     };
-    Ok(text + &limits(sandbox.limits(), seconds))
+    Ok(text + &limits(&sandbox.limits, seconds))
 }
 
 /// Describes the files that the program changes, with those that are protected in them.

@@ -26,7 +26,7 @@ pub(crate) struct Watch {
     /// The folder for what is found.
     aside: Option<Aside>,
     teller: Option<Teller>,
-    before: Protected,
+    pub(crate) before: Protected,
     origin: Origin,
     state: Mutex<State>,
 }
@@ -51,7 +51,7 @@ impl Watch {
         is_kept: bool,
         request: &Request,
     ) -> Result<Self, ToolError> {
-        let aside = sandbox.aside().cloned();
+        let aside = sandbox.aside.clone();
         let hidden = workspace
             .hidden_paths()
             .iter()
@@ -72,7 +72,7 @@ impl Watch {
             skipped,
             may_redirect: spells(cx, request),
         };
-        let teller = sandbox.teller().cloned();
+        let teller = sandbox.teller.clone();
         let late: Vec<_> = aside
             .iter()
             .flat_map(|aside| aside.recover_ended(&look.root))
@@ -125,10 +125,6 @@ impl Watch {
         })?;
         *self.state() = State::Before(Some(record));
         Ok(())
-    }
-
-    pub(crate) fn before(&self) -> &Protected {
-        &self.before
     }
 
     /// Looks at the files after the program, unless that was done, and moves aside what it planted. Blocks.

@@ -22,7 +22,7 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
     services.insert(SubAgents::default());
     services.insert(Models::new(Arc::new(Direct)));
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
-    services.insert(tools_builtin::exec::Sandbox::new());
+    services.insert(tools_builtin::exec::Sandbox::default());
     tools::Tasks::offer(&mut services);
     #[cfg(feature = "default")]
     services.insert(tools_builtin::memory::Memory::in_memory().unwrap());

@@ -85,7 +85,7 @@ pub(crate) async fn start(
     // A call that was dropped until now has ended the program.
     let handle = tasks.insert(cx, program.clone())?;
     tasks.set_told(&handle);
-    let mut notes = program.notes().to_vec();
+    let mut notes = program.prepared.notes.clone();
     notes.extend(tasks.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
     program.report(cx, &handle, &notes).await
 }

@@ -45,7 +45,7 @@ fn missing(services: &Services) -> Option<String> {
     let Some((_, workspace)) = services.get::<Sandbox>().zip(services.get::<Workspace>()) else {
         return Some("this program has no sandbox and workspace for programs".to_owned());
     };
-    match Sandbox::new().find_program(&workspace, PROGRAM) {
+    match Sandbox::default().find_program(&workspace, PROGRAM) {
         Some(_) => None,
         None => Some(
             SpeechError::NotInstalled {
@@ -75,7 +75,10 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         args.extend(["-v".to_owned(), voice.to_owned()]);
     }
     let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
-    if Sandbox::new().find_program(&workspace, PROGRAM).is_none() {
+    if Sandbox::default()
+        .find_program(&workspace, PROGRAM)
+        .is_none()
+    {
         return Err(SpeechError::NotInstalled {
             program: PROGRAM,
             install: INSTALL,
@@ -88,7 +91,10 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     services.insert(workspace.map_err(|error| failed(&error))?);
     // The first look at the layers blocks. Nothing else is the session's: the program needs none of its toolchains, and walls always.
     let layers = tokio::task::spawn_blocking(move || sandbox.layers().clone()).await;
-    services.insert(Sandbox::new().with_layers(layers.map_err(|error| failed(&error))?));
+    services.insert(Sandbox {
+        layers: layers.map_err(|error| failed(&error))?.into(),
+        ..Sandbox::default()
+    });
     let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
     let walls = Host::new()
         .with_services(services)

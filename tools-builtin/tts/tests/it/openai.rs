@@ -65,7 +65,7 @@ async fn a_service_answers_from_outside_and_a_program_does_not() {
     let of_program = TestHost::new(tools_tts::register)
         .with_grant(&["speech:read:text", "fs:write:**"])
         .with_service(Workspace::open(workspace.path()).unwrap())
-        .with_service(Sandbox::new())
+        .with_service(Sandbox::default())
         .with_service(espeak)
         .with_service(Exposure::new());
     let arguments = json!({"text": "hi", "path": "a.wav"});

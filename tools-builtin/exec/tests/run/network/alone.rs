@@ -23,7 +23,10 @@ fn host(workspace: &TempWorkspace, network: &[&str]) -> TestHost {
     TestHost::new(tools_exec::register)
         .with_grant(&[&grant[..], network].concat())
         .with_service(Workspace::open(workspace.path()).unwrap())
-        .with_service(Sandbox::new().with_layers(Layers::probe().without_bubblewrap()))
+        .with_service(Sandbox {
+            layers: Layers::probe().without_bubblewrap().into(),
+            ..Sandbox::default()
+        })
         .with_context(with_programs)
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn host(workspace: &TempWorkspace, options: HttpOptions, network: &[&
     TestHost::new(tools_exec::register)
         .with_grant(&[&ALL[..], network].concat())
         .with_service(Workspace::open(workspace.path()).unwrap())
-        .with_service(Sandbox::new())
+        .with_service(Sandbox::default())
         .with_service(HttpClient::from_options(options).unwrap())
 }
 
