@@ -67,7 +67,12 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
         .with_service(Workspace::open(files.path()).unwrap())
         .with_service(Memory::in_memory().unwrap().with_project(files.path()))
         .with_service(Skills::new(
-            Discovery::new().with_workspace(files.path()).find().skills,
+            Discovery {
+                workspace: Some(files.path().into()),
+                ..Discovery::default()
+            }
+            .find()
+            .skills,
         ))
         .with_service(
             Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap(),
