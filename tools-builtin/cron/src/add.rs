@@ -107,7 +107,7 @@ fn times(
 ) -> Result<(Schedule, String), CronError> {
     let at = text.as_deref().map(WrittenTime::parse).transpose()?;
     let in_brackets = at.as_ref().and_then(WrittenTime::zone);
-    let name = in_brackets.or(other.as_deref()).unwrap_or(jobs.zone());
+    let name = in_brackets.or(other.as_deref()).unwrap_or(&jobs.zone);
     let zone = find_zone(name)?;
     // The name as the data spells it.
     let name = zone.iana_name().unwrap_or(name).to_owned();

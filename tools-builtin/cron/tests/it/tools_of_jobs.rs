@@ -10,8 +10,9 @@ use tools_testkit::{HouseRules, RecordingApprover, TestHost};
 use crate::fixture::{cron, hourly, opened, replace_in_specs, spec, time};
 
 fn host() -> TestHost {
-    TestHost::new(tools_cron::register)
-        .with_service(Jobs::in_memory("here").unwrap().with_zone("Europe/Berlin"))
+    let mut jobs = Jobs::in_memory("here").unwrap();
+    jobs.zone = "Europe/Berlin".to_owned();
+    TestHost::new(tools_cron::register).with_service(jobs)
 }
 
 fn jobs(host: &TestHost) -> std::sync::Arc<Jobs> {
