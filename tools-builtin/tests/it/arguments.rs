@@ -40,8 +40,11 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| {
         names.with_name(host, loopback)
     });
-    let http =
-        HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
+    let http = HttpClient::from_options(HttpOptions {
+        resolver: Some(Arc::new(resolver)),
+        ..HttpOptions::default()
+    })
+    .unwrap();
     let mut catalog = Catalog::new();
     tools_builtin::register(&mut catalog).unwrap();
     // This binary starts no programs; the tests of toolcrib-exec do.

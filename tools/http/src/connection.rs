@@ -45,10 +45,7 @@ impl Connection {
             return Err(HttpError::url(&url, reason));
         }
         cx.require(Access::Write, "net", &location::net_host(&url))
-            .map_err(|error| HttpError::Refused {
-                url: url.to_string(),
-                error: Box::new(error),
-            })?;
+            .map_err(|error| HttpError::refused(&url, error))?;
         let bounds = Bounds::new(cx, &url, exchange.limits.total);
         let dialled = bounds.run(async {
             let slot = exchange.slots.acquire(&url).await;

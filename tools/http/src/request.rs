@@ -25,7 +25,8 @@ pub struct Request {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
     pub(crate) max_body_bytes: Option<usize>,
-    pub(crate) max_redirects: usize,
+    /// The number of redirects that are followed at most, if it is below the limit of the client.
+    pub max_redirects: usize,
 }
 
 impl Request {
@@ -95,13 +96,6 @@ impl Request {
     #[must_use]
     pub fn with_max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body_bytes = Some(bytes);
-        self
-    }
-
-    /// Lowers the maximum number of redirects that the request follows.
-    #[must_use]
-    pub fn with_max_redirects(mut self, count: usize) -> Self {
-        self.max_redirects = count;
         self
     }
 

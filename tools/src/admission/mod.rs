@@ -97,11 +97,6 @@ impl Admission {
     /// duration.
     pub const DEFAULT_MAX_WAITING: usize = 1024;
 
-    /// Creates an admission for [`Self::DEFAULT_MAX_CONCURRENCY`] concurrent and [`Self::DEFAULT_MAX_WAITING`] waiting calls.
-    pub fn new() -> Self {
-        Self::with_limits(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
-    }
-
     /// Sets the maximum number of concurrent calls; 0 counts as 1. Nested calls do not count: they share the slot of their outer call.
     #[must_use]
     pub fn with_max_concurrency(self, max_concurrency: usize) -> Self {
@@ -280,8 +275,9 @@ impl Drop for Permit<'_> {
 }
 
 impl Default for Admission {
+    /// Creates an admission for [`Self::DEFAULT_MAX_CONCURRENCY`] concurrent and [`Self::DEFAULT_MAX_WAITING`] waiting calls.
     fn default() -> Self {
-        Self::new()
+        Self::with_limits(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
     }
 }
 

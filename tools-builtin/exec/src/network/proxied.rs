@@ -151,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn hosts_that_programs_cannot_reach_are_told() {
         let hosts = ["fs:read:**", "net:read:example.org"];
-        assert_eq!(start(&hosts, Some(HttpClient::new())), Ok(true));
+        assert_eq!(start(&hosts, Some(HttpClient::default())), Ok(true));
         assert!(start(&hosts, None).unwrap_err().contains("HTTP client"));
         // These name no host.
         for clauses in [&["fs:read:**"][..], &["*:*:**"], &["net:read:**"]] {

@@ -40,9 +40,11 @@ fn speech(server: &TestServer) -> Speech {
 
 fn host(workspace: &TempWorkspace, speech: Speech) -> TestHost {
     let key = speech.bind_key("a-secret-key").unwrap().unwrap();
-    let options = HttpOptions::new()
-        .with_private_host("127.0.0.1")
-        .with_secret(key);
+    let options = HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        secrets: vec![key],
+        ..HttpOptions::default()
+    };
     let grant: Vec<String> = speech
         .targets()
         .iter()

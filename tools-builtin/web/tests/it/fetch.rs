@@ -10,9 +10,13 @@ use tools_testkit::TestHost;
 use tools_testkit::http::{Received, TestServer};
 
 pub(crate) fn host(server: &TestServer) -> TestHost {
-    let options = HttpOptions::new()
-        .with_private_host(server.address().to_string())
-        .with_private_host(server.address().ip().to_string());
+    let options = HttpOptions {
+        private_hosts: vec![
+            server.address().to_string(),
+            server.address().ip().to_string(),
+        ],
+        ..HttpOptions::default()
+    };
     TestHost::new(tools_web::register)
         .with_grant(&[&format!("net:read:{}", server.address())])
         .with_service(HttpClient::from_options(options).unwrap())

@@ -75,7 +75,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                         let workspace = TempWorkspace::new();
                         let person = RecordingPerson::new(answer.clone());
                         let host = host(&workspace, &["net:*:a.test", "net:read:b.test:1"])
-                            .with_service(HttpClient::new());
+                            .with_service(HttpClient::default());
                         let host = if answer.is_some() {
                             host.with_person(person.clone())
                         } else {
@@ -137,7 +137,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let workspace = TempWorkspace::new();
                 let person = RecordingPerson::new([Answer::Confirmation(true)]);
                 let host = host(&workspace, &["net:*:a.test"])
-                    .with_service(HttpClient::new())
+                    .with_service(HttpClient::default())
                     .with_person(person);
                 let script = format!(
                     "env | grep -i proxy; cat {}; echo new > file",
@@ -167,7 +167,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 .collect();
             let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
             let host = host(&workspace, &clauses)
-                .with_service(HttpClient::new())
+                .with_service(HttpClient::default())
                 .with_person(person.clone());
             let answer = call(&host, "exec.run", json!({"program": "true"}));
             let questions = person.questions();
@@ -183,7 +183,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let workspace = TempWorkspace::new();
                 let approver = RecordingApprover::new(Decision::Allow);
                 let host = host(&workspace, &["net:*:a.test"])
-                    .with_service(HttpClient::new())
+                    .with_service(HttpClient::default())
                     .with_approver(approver.clone());
                 call(
                     &host.with_context(|cx| cx.with_policy(Policy::by_effects())),
@@ -212,7 +212,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     assert_eq!(person.questions(), [], "{shown}");
                     shown
                 };
-                let client = || HttpClient::new();
+                let client = || HttpClient::default();
                 // These name no host, so that nothing is missed.
                 for clauses in [
                     &[][..],

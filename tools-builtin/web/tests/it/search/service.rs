@@ -13,7 +13,7 @@ use super::{answer, at, host, service};
 async fn without_a_backend_the_reason_of_the_host_is_the_answer() {
     let setting = "no search backend is configured; write search = \"duckduckgo\"";
     let host = TestHost::new(tools_web::register)
-        .with_service(HttpClient::new())
+        .with_service(HttpClient::default())
         .with_grant(&[]);
     let error = host
         .call("web.search", json!({"query": "rust"}))
