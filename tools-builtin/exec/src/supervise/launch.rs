@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A program to start, with its arguments, its directory and its whole environment.
 #[derive(Clone, Serialize, Deserialize)]
+#[must_use]
 pub struct Launch {
     /// The program. A name without `/` is looked up in `PATH` of the given environment.
     pub program: OsString,
@@ -63,14 +64,12 @@ impl Launch {
     }
 
     /// Appends arguments.
-    #[must_use]
     pub fn with_args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
     /// Adds a variable to the environment, which is empty otherwise.
-    #[must_use]
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self

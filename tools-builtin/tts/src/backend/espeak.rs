@@ -75,10 +75,8 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         args.extend(["-v".to_owned(), voice.to_owned()]);
     }
     let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
-    if Sandbox::default()
-        .find_program(&workspace, PROGRAM)
-        .is_none()
-    {
+    let found = Sandbox::default().find_program(&workspace, PROGRAM);
+    if found.is_none() {
         return Err(SpeechError::NotInstalled {
             program: PROGRAM,
             install: INSTALL,
