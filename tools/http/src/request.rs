@@ -19,6 +19,7 @@ use crate::{HttpError, location};
 /// # Ok::<(), tools_http::HttpError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Request {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -63,14 +64,12 @@ impl Request {
     ///
     /// Headers of the connection, `host` and `user-agent` belong to the client: [`HttpClient::send`](crate::HttpClient::send) refuses
     /// them.
-    #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
     /// Sets the body.
-    #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = Some(body.into());
         self
@@ -93,7 +92,6 @@ impl Request {
     }
 
     /// Lowers the maximum size of the response's body after decompression, in bytes.
-    #[must_use]
     pub fn with_max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body_bytes = Some(bytes);
         self

@@ -61,6 +61,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 ///
 /// A catalog shares its admission with its clones and tool sets. Catalogs whose tools touch the same targets can
 /// [share one](crate::Catalog::with_admission).
+#[must_use]
 pub struct Admission {
     concurrency: ConcurrencyLimit,
     table: Mutex<Table>,
@@ -98,13 +99,11 @@ impl Admission {
     pub const DEFAULT_MAX_WAITING: usize = 1024;
 
     /// Sets the maximum number of concurrent calls; 0 counts as 1. Nested calls do not count: they share the slot of their outer call.
-    #[must_use]
     pub fn with_max_concurrency(self, max_concurrency: usize) -> Self {
         Self::with_limits(max_concurrency.max(1), self.max_waiting)
     }
 
     /// Sets the maximum number of waiting calls. Further calls fail with [`ToolErrorKind::Overloaded`](crate::ToolErrorKind::Overloaded).
-    #[must_use]
     pub fn with_max_waiting(self, max_waiting: usize) -> Self {
         Self {
             max_waiting,

@@ -45,6 +45,7 @@ pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Vec<Rule>")]
+#[must_use]
 pub struct Policy {
     rules: Vec<Rule>,
     is_by_effects: bool,
@@ -67,7 +68,6 @@ impl Policy {
     }
 
     /// Adds a rule. The order of rules has no effect. Of equal rules one remains, with the origins of all.
-    #[must_use]
     pub fn with_rule(mut self, rule: Rule) -> Self {
         match self.rules.iter_mut().find(|present| **present == rule) {
             Some(present) => present.merge_origins(&rule),
@@ -77,7 +77,6 @@ impl Policy {
     }
 
     /// Adds rules, each as [`with_rule`](Self::with_rule) does.
-    #[must_use]
     pub fn with_rules(self, rules: impl IntoIterator<Item = Rule>) -> Self {
         rules.into_iter().fold(self, Self::with_rule)
     }

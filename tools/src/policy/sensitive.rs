@@ -78,6 +78,7 @@ pub struct SensitivePath {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct SensitivePaths {
     paths: Vec<SensitivePath>,
     index: Index,
@@ -169,7 +170,6 @@ impl SensitivePath {
 
 impl SensitivePaths {
     /// Adds an entry. If several entries match a path, the most sensitive holds.
-    #[must_use]
     pub fn with_path(mut self, path: SensitivePath) -> Self {
         self.index.add(self.paths.len(), &path.pattern);
         self.paths.push(path);
@@ -177,7 +177,6 @@ impl SensitivePaths {
     }
 
     /// Adds entries.
-    #[must_use]
     pub fn with_paths(self, paths: impl IntoIterator<Item = SensitivePath>) -> Self {
         paths.into_iter().fold(self, Self::with_path)
     }

@@ -27,6 +27,22 @@ pub(in crate::wire) struct Dialect {
     pub(in crate::wire) strict: Option<StrictRules>,
 }
 
+impl Dialect {
+    /// Every keyword, in objects with `properties` and arrays with `items`.
+    pub(in crate::wire) const PLAIN: Self = Self {
+        is_complete: false,
+        keywords: Keywords::AllBut(""),
+        references: References::Any,
+        booleans: false,
+        containers: true,
+        enums: Enums::Any,
+        formats: None,
+        patterns: Patterns::Any,
+        keys: KeyGrammar::Any,
+        strict: None,
+    };
+}
+
 /// The rules of a strict dialect. All its objects are closed.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wire) struct StrictRules {
