@@ -12,7 +12,8 @@ use super::{Words, table};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnspelledWord {
     program: String,
-    word: String,
+    /// The word, quoted as in a clause and cut after 80 characters.
+    pub word: String,
     effect: Effect,
 }
 
@@ -35,11 +36,6 @@ impl UnspelledWord {
             word,
             effect: special.effect,
         }
-    }
-
-    /// Returns the word, quoted as in a clause and cut after 80 characters.
-    pub fn word(&self) -> &str {
-        &self.word
     }
 }
 

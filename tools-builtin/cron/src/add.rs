@@ -253,7 +253,7 @@ fn rules_of(cx: &ToolContext) -> Vec<Rule> {
     let rules = cx.policy().map(Policy::rules).unwrap_or_default();
     rules
         .iter()
-        .filter(|rule| rule.verdict() > Verdict::Allow)
+        .filter(|rule| rule.verdict > Verdict::Allow)
         .cloned()
         .collect()
 }

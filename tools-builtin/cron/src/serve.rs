@@ -65,7 +65,6 @@ type Unchecked = fn(&Job) -> Ready<bool>;
 
 /// The result of serving the jobs that are due.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct Served {
     /// The number of runs.
     pub runs: usize,

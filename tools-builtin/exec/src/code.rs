@@ -19,10 +19,9 @@ use tools_fs::Workspace;
 use self::content::{content, script};
 use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
-use crate::Sandbox;
 use crate::command::has_word;
 use crate::disk::entries;
-use crate::lookup;
+use crate::{Sandbox, lookup};
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
 const MAX_FILES: usize = 256;

@@ -7,14 +7,13 @@ use tools::trees::{TreePath, Trees};
 use tools::{Preview, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
-use crate::Sandbox;
 use crate::blocking::blocking;
 use crate::code::Code;
-use crate::network;
 use crate::report::{left_out, missing, shortened};
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
 use crate::walls::{Confinement, Limits};
+use crate::{Sandbox, network};
 
 /// The characters of a working directory that are shown.
 const SHOWN: usize = 200;

@@ -157,11 +157,10 @@ impl Look {
                 all.linked.push(absolute.clone());
             }
             // So is a path on the way to a file that configures Toolcrib.
-            let is_setting =
-                entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
+            let is_setting = entry.is_some_and(|entry| entry.sensitivity == Sensitivity::Settings);
             // Who replaces a link on the way to a file chooses the file.
             let is_way = metadata.is_symlink()
-                && entry.is_some_and(|entry| entry.sensitivity() >= Sensitivity::RunsByItself);
+                && entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself);
             let is_own = || {
                 of_bare.is_some_and(|(_, is_own)| is_own)
                     || is_listed && self.judge.is_protected(&path)

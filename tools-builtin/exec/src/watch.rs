@@ -3,10 +3,9 @@
 use std::mem;
 use std::sync::{Mutex, MutexGuard};
 
-use tools::IgnorePoison as _;
 use tools::policy::{Rule, Verdict};
 use tools::protocol::Clause;
-use tools::{ToolContext, ToolError, visible_line};
+use tools::{IgnorePoison as _, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
 use crate::aside::{Aside, Origin, Outcome, RunningRecord, Settled, separate_linked};
@@ -190,7 +189,7 @@ fn spells(cx: &ToolContext, request: &Request) -> bool {
     let is_it = |clause: &Clause| clause.scheme() == Some("exec") && clause.pattern() == value;
     let rules = cx.policy().into_iter().flat_map(|policy| policy.rules());
     let allowed = rules
-        .filter(|rule| rule.verdict() == Verdict::Allow)
+        .filter(|rule| rule.verdict == Verdict::Allow)
         .filter_map(Rule::target);
     request.program == "git" && cx.grant().clauses().chain(allowed).any(is_it)
 }

@@ -66,7 +66,7 @@ pub struct Admission {
     concurrency: ConcurrencyLimit,
     table: Mutex<Table>,
     max_waiting: usize,
-    number: u64,
+    pub(crate) number: u64,
 }
 
 /// The permission of a call to run, or its position in the queue until it may. Dropping it releases the call's slots and keys.
@@ -118,12 +118,7 @@ impl Admission {
 
     /// Returns the number of waiting calls.
     pub fn waiting(&self) -> usize {
-        lock(&self.table).waiting()
-    }
-
-    /// Returns the number of this admission, unique in the process.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
+        lock(&self.table).waiting
     }
 
     /// Admits a call without keys and without limits of its tool, without locking. Returns `None` if the call would have to wait.
@@ -147,7 +142,7 @@ impl Admission {
         let (permit, may_stay) = self
             .change(|table, wakers| {
                 let id = table.register(request, &self.concurrency, wakers)?;
-                let may_stay = table.is_running(id) || table.waiting() <= self.max_waiting;
+                let may_stay = table.is_running(id) || table.waiting <= self.max_waiting;
                 Some((
                     Permit {
                         admission: self,

@@ -200,7 +200,7 @@ fn every_path() -> Vec<String> {
     let entries = table
         .paths()
         .iter()
-        .filter(|entry| entry.sensitivity() > Sensitivity::BuildFile);
+        .filter(|entry| entry.sensitivity > Sensitivity::BuildFile);
     let concrete = |pattern: &str| {
         pattern
             .trim_start_matches('/')
@@ -213,7 +213,7 @@ fn every_path() -> Vec<String> {
             .any(|name| ["node_modules", ".venv", "venv"].contains(&name))
     };
     entries
-        .map(|entry| concrete(entry.pattern()))
+        .map(|entry| concrete(&entry.pattern))
         .filter(|path| !is_output(path))
         .collect()
 }

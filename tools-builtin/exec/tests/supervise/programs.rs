@@ -63,7 +63,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                     );
                 }
                 let running = mode.sh(&marker, "sleep 1000").await;
-                let supervisor = parent(running.pid()).expect("a supervisor");
+                let supervisor = parent(running.pid).expect("a supervisor");
                 let environ = fs::read_to_string(format!("/proc/{supervisor}/environ"))
                     .expect("its environment");
                 for variable in environ.split_terminator('\0') {
@@ -81,7 +81,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                     )
                     .await;
                 line(&running, "ready").await;
-                let supervisor = parent(running.pid()).expect("a supervisor");
+                let supervisor = parent(running.pid).expect("a supervisor");
                 let children = || {
                     crate::marker::pids()
                         .filter(|pid| parent(*pid) == Some(supervisor))
@@ -132,7 +132,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             one.stop();
             one.wait().await.expect("a report");
             assert_eq!(two.status(), Status::Running);
-            assert!(marker.processes().contains(&two.pid()));
+            assert!(marker.processes().contains(&two.pid));
         }),
     ];
     if mode == Mode::Bare {

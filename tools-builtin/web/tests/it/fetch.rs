@@ -317,9 +317,10 @@ async fn a_redirect_to_a_host_that_a_rule_denies_is_the_denial() {
     let server =
         TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
     let clause = format!("net:read:{}", other.address()).parse().unwrap();
-    let rule = Rule::for_target(Verdict::Deny, clause).with_reason("it is ours");
+    let mut rule = Rule::for_target(Verdict::Deny, clause);
+    rule.reason = Some("it is ours".to_owned());
     let host = host(&server)
-        .with_context(move |cx| cx.with_policy(Policy::by_effects().with_rule(rule.clone())));
+        .with_context(move |cx| cx.with_policy(Policy::by_effects().with_rules([rule.clone()])));
     let error = host
         .call("web.fetch", arguments(&server, json!({})))
         .await

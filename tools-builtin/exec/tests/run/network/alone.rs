@@ -231,7 +231,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let rule = Rule::for_target(Verdict::Deny, "net:*:b.test".parse().unwrap());
                 let denied = host(&workspace, &["net:read:a.test"]).with_service(client());
                 let denied =
-                    denied.with_context(|cx| cx.with_policy(Policy::new().with_rule(rule)));
+                    denied.with_context(|cx| cx.with_policy(Policy::new().with_rules([rule])));
                 assert!(run(denied).contains("because a rule denies hosts"));
             },
         ),

@@ -115,7 +115,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let host = host(&workspace, options, &["net:*:**"]);
                 none_reaches(
                     world,
-                    &host.with_context(|cx| cx.with_policy(Policy::new().with_rule(rule))),
+                    &host.with_context(|cx| cx.with_policy(Policy::new().with_rules([rule]))),
                 );
             },
         ),

@@ -92,7 +92,7 @@ async fn a_service_that_takes_post_only_is_written_to_and_needs_a_rule() {
         Some(target.parse().unwrap()),
     )
     .unwrap();
-    with(Policy::by_effects().with_rule(rule))
+    with(Policy::by_effects().with_rules([rule]))
         .value("web.search", json!({"query": "rust"}))
         .await;
 }
