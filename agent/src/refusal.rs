@@ -127,7 +127,7 @@ impl Refusal {
         };
         rules
             .iter()
-            .position(|rule| rule.verdict() == verdict && rule.applies(&self.tool, target))
+            .position(|rule| rule.verdict == verdict && rule.applies(&self.tool, target))
     }
 }
 
@@ -234,7 +234,7 @@ impl fmt::Display for Remedy<'_> {
                 "no grant allows {target}, because it decides what tools may do; edit the file yourself, or approve the call"
             ),
             Self::ChangeRule(rule) => {
-                let (origins, verdict) = (rule.origins(), rule.verdict());
+                let (origins, verdict) = (rule.origins(), rule.verdict);
                 let at = (!origins.is_empty()).then(|| format!(" at {origins}"));
                 let at = at.unwrap_or_default();
                 let words = match verdict {

@@ -281,7 +281,7 @@ impl ToolSet {
         }
         match self.get(&call.name) {
             Ok(entry) => entry.masked_in(&call.arguments, &|name| self.get(name).ok()),
-            Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {
+            Err(_) if self.list().iter().any(|entry| entry.has_secrets) => {
                 tools::Secret::masked(&json!({"writeOnly": true}), call.arguments.value())
                     .into_owned()
                     .into()

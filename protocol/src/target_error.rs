@@ -84,16 +84,14 @@ pub enum TargetError {
 }
 
 impl TargetError {
+    /// The maximum number of targets of one call.
+    pub(crate) const MAX_TARGETS: usize = 1024;
+
     /// Creates an [`Argument`](Self::Argument) error.
     pub fn argument(field: &str, reason: InvalidTarget) -> Self {
         let field = field.to_owned();
         Self::Argument { field, reason }
     }
-}
-
-impl TargetError {
-    /// The maximum number of targets of one call.
-    pub(crate) const MAX_TARGETS: usize = 1024;
 
     /// Returns the JSON pointer (RFC 6901) of the invalid argument. Returns `""` if the error concerns the arguments as a whole.
     pub fn pointer(&self) -> String {

@@ -22,6 +22,7 @@ use crate::{Digest, Effects, Example, InvalidName, Limits, ToolName, canonical_j
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[must_use]
 pub struct Tool {
     /// The name, unique within a catalog.
     pub name: ToolName,
@@ -97,56 +98,48 @@ impl Tool {
     }
 
     /// Sets the former names.
-    #[must_use]
     pub fn with_was(mut self, names: impl IntoIterator<Item = ToolName>) -> Self {
         self.was = names.into_iter().collect();
         self
     }
 
     /// Sets the display name.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets the schema of the structured result.
-    #[must_use]
     pub fn with_output(mut self, schema: Value) -> Self {
         self.output = Some(schema);
         self
     }
 
     /// Sets the effects.
-    #[must_use]
     pub fn with_effects(mut self, effects: Effects) -> Self {
         self.effects = effects;
         self
     }
 
     /// Adds an example.
-    #[must_use]
     pub fn with_example(mut self, example: Example) -> Self {
         self.examples.push(example);
         self
     }
 
     /// Sets the limits of its calls.
-    #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Sets whether its calls always belong in an audit log.
-    #[must_use]
     pub fn with_audit(mut self, audit: bool) -> Self {
         self.audit = audit;
         self
     }
 
     /// Sets the labels.
-    #[must_use]
     pub fn with_tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = S>) -> Self {
         self.tags = tags.into_iter().map(Into::into).collect();
         self

@@ -158,6 +158,14 @@ impl Words {
 }
 
 impl Word {
+    /// Returns the text of a [`Known`](Self::Known) word. Returns `None` if the word is of another kind.
+    pub fn known(&self) -> Option<&str> {
+        match self {
+            Self::Known(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Returns true if the word is [`Known`](Self::Known) or [`Digest`](Self::Digest).
     pub fn is_known(&self) -> bool {
         matches!(self, Self::Known(_) | Self::Digest(_))

@@ -42,12 +42,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Catalog {
     /// Shared with running calls, which look up nested calls in it. A change to the catalog copies it while they run.
-    slots: Arc<Slots>,
+    pub(crate) slots: Arc<Slots>,
     /// Submissions with an invalid name.
     nameless: Vec<Problem>,
-    generation: u64,
+    pub(crate) generation: u64,
     admission: Arc<Admission>,
-    publisher: Publisher,
+    pub(crate) publisher: Publisher,
 }
 
 impl Catalog {
@@ -305,17 +305,8 @@ impl Catalog {
             .ok_or_else(|| self.slots.clone())
     }
 
-    pub(crate) fn slots(&self) -> Arc<Slots> {
-        self.slots.clone()
-    }
-
     fn sorted(&self) -> Vec<Slot> {
         self.slots.sorted()
-    }
-
-    /// Returns the publisher and the generation to publish after the catalog's lock is released.
-    pub(crate) fn publication(&self) -> (Publisher, u64) {
-        (self.publisher.clone(), self.generation)
     }
 
     fn publish(&self) {

@@ -7,7 +7,6 @@ use protocol::Target;
 /// A person is asked about the target, whatever the grant and the rules say about it, and each time: no earlier answer holds for it.
 /// Without an approver the call is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Concern {
     /// The target, which is one of the call's.
     pub target: Target,
@@ -15,7 +14,7 @@ pub struct Concern {
     pub reason: String,
     /// The next step of a call that no person was asked about.
     pub remedy: String,
-    is_lifted_by_name: bool,
+    pub(crate) is_lifted_by_name: bool,
 }
 
 impl Concern {
@@ -35,9 +34,5 @@ impl Concern {
     pub fn unless_named(mut self) -> Self {
         self.is_lifted_by_name = true;
         self
-    }
-
-    pub(crate) fn is_lifted_by_name(&self) -> bool {
-        self.is_lifted_by_name
     }
 }

@@ -1,7 +1,5 @@
 //! [`Conflict`]: a tool name that several linked crates submit.
 
-use std::fmt;
-
 use protocol::ToolName;
 use serde::Serialize;
 
@@ -10,23 +8,13 @@ use crate::{RegisterError, Source};
 /// A tool name that several linked crates submit.
 ///
 /// Calls to it fail until only one crate submits it or [`replace`](crate::Catalog::replace) registers a tool under this name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{name} is declared by {}", Source::listed(sources))]
 pub struct Conflict {
     /// The tool name.
     pub name: ToolName,
     /// The places that declare the name, sorted.
     pub sources: Vec<Source>,
-}
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} is declared by {}",
-            self.name,
-            Source::listed(&self.sources)
-        )
-    }
 }
 
 /// A tool in the catalog that cannot be used or has an invalid example.

@@ -28,16 +28,17 @@ pub struct Entry {
     wires: OnceLock<Box<WireCells>>,
     /// The forms with examples, which few tools have.
     exemplified: OnceLock<Box<WireCells>>,
-    limiter: Option<Arc<Limiter>>,
+    pub(crate) limiter: Option<Arc<Limiter>>,
     admission: OnceLock<Arc<Admission>>,
     /// The secret arguments. `None` if the schema has none, which is usual.
     mask: Option<Box<Mask>>,
-    has_secrets: bool,
+    /// True if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.
+    pub has_secrets: bool,
     /// The parameter schema, if it is simple enough to be checked without a validator.
     plain: OnceLock<Option<Box<SimpleSchema>>>,
     parameters: Inspected,
     /// True if the parameter schema accepts no argument that it does not name.
-    is_closed: bool,
+    pub(crate) is_closed: bool,
     /// The output schema, which few tools have.
     output: Option<Box<Inspected>>,
 }
@@ -85,11 +86,6 @@ impl Entry {
     /// Returns the handler. Only the pipeline's stages may use it.
     pub(crate) fn handler(&self) -> &dyn Handler {
         &self.handler
-    }
-
-    /// Returns the limiter, or `None` if the tool has no rate or concurrency limit.
-    pub(crate) fn limiter(&self) -> Option<&Arc<Limiter>> {
-        self.limiter.as_ref()
     }
 
     /// Returns the admission of the catalog that the entry was first added to. Entries without a catalog share one.
@@ -191,11 +187,6 @@ impl Entry {
         // Both modes of a format have the same keys.
         let wire = format.and_then(|format| self.wire(format, Strictness::Relaxed).ok());
         Spelling::new(format).with_codec(wire.map(|wire| &wire.arguments))
-    }
-
-    /// Returns true if the parameter schema accepts no argument that it does not name.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed
     }
 
     /// Returns true if both entries have the same definition and the same source.

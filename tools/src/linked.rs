@@ -48,7 +48,8 @@ pub trait NamedSubmission: inventory::Collect {
 }
 
 /// A name that several linked crates claim. It is unusable until only one of them claims it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the {noun} {name} is declared by {}", Source::listed(sources))]
 #[non_exhaustive]
 pub struct NameConflict {
     /// The noun for people.
@@ -180,18 +181,6 @@ fn listed(known: &[&str]) -> String {
         "(there are none)".to_owned()
     } else {
         known.join(", ")
-    }
-}
-
-impl fmt::Display for NameConflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the {} {} is declared by {}",
-            self.noun,
-            self.name,
-            Source::listed(&self.sources)
-        )
     }
 }
 

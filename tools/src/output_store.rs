@@ -23,7 +23,7 @@ const DIGITS: usize = 16;
 /// ```
 /// use tools::OutputStore;
 ///
-/// let store = OutputStore::new();
+/// let store = OutputStore::default();
 /// let handle = store.keep(Some("session-1"), "all of it".to_owned()).ok_or("too long")?;
 /// assert_eq!(store.read(Some("session-1"), &handle).as_deref(), Some("all of it"));
 /// assert_eq!(store.read(Some("session-2"), &handle), None);
@@ -58,15 +58,6 @@ impl OutputStore {
 
     /// The maximum number of outputs: 64.
     pub const MAX_OUTPUTS: usize = 64;
-
-    /// Creates an empty store.
-    pub fn new() -> Self {
-        Self {
-            max_bytes: Self::DEFAULT_MAX_BYTES,
-            secret: RandomState::new(),
-            state: Mutex::default(),
-        }
-    }
 
     /// Sets the total capacity, in bytes of UTF-8. 0 turns the store off.
     #[must_use]
@@ -138,8 +129,13 @@ impl OutputStore {
 }
 
 impl Default for OutputStore {
+    /// Creates an empty store.
     fn default() -> Self {
-        Self::new()
+        Self {
+            max_bytes: Self::DEFAULT_MAX_BYTES,
+            secret: RandomState::new(),
+            state: Mutex::default(),
+        }
     }
 }
 
@@ -165,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_oldest_outputs_make_room() {
-        let store = OutputStore::new().with_max_bytes(10);
+        let store = OutputStore::default().with_max_bytes(10);
         let keep = |text: &str| store.keep(None, text.to_owned());
         let read = |handle: &Option<String>| {
             store
@@ -193,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_oldest_of_too_many_outputs_makes_room() {
-        let store = OutputStore::new();
+        let store = OutputStore::default();
         let handles: Vec<_> = (0..=OutputStore::MAX_OUTPUTS)
             .filter_map(|number| store.keep(None, number.to_string()))
             .collect();
@@ -204,7 +200,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_where_there_is_no_room_for_anything() {
         assert_eq!(
-            OutputStore::new()
+            OutputStore::default()
                 .with_max_bytes(0)
                 .keep(None, "a".to_owned()),
             None
@@ -213,7 +209,7 @@ mod tests {
 
     #[test]
     fn handles_differ_between_outputs_and_between_stores() {
-        let (one, other) = (OutputStore::new(), OutputStore::new());
+        let (one, other) = (OutputStore::default(), OutputStore::default());
         let keep = |store: &OutputStore| store.keep(None, "the same".to_owned()).unwrap();
         let handles = [keep(&one), keep(&one), keep(&other)];
         assert!(
@@ -225,7 +221,7 @@ mod tests {
 
     #[test]
     fn texts_that_differ_in_handles_alone_are_equal_without_them() {
-        let store = OutputStore::new();
+        let store = OutputStore::default();
         let [one, other] = [(); 2].map(|()| {
             format!(
                 "[handle {}, start 1]",
@@ -244,7 +240,7 @@ mod tests {
 
     #[test]
     fn an_output_belongs_to_its_session() {
-        let store = OutputStore::new();
+        let store = OutputStore::default();
         let handle = store.keep(Some("a"), "secret".to_owned()).unwrap();
         assert_eq!(
             [store.read(None, &handle), store.read(Some("b"), &handle)],

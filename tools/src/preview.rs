@@ -19,11 +19,13 @@ pub type PreviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Preview, ToolErr
 /// [`with_basis`](Self::with_basis) binds the approval, and one for the session, to the content of files too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    is_diff: bool,
+    /// True if the text is a unified diff.
+    pub is_diff: bool,
     pub(crate) text: String,
     /// The digest of the text that an approval is bound to. The text can have more, and can be truncated.
     bound: Digest,
-    basis: Basis,
+    /// The content on which the effect depends.
+    pub basis: Basis,
 }
 
 /// The content on which the effect of a call depends, beside its arguments.
@@ -90,16 +92,6 @@ impl Preview {
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// Returns true if the text is a unified diff.
-    pub fn is_diff(&self) -> bool {
-        self.is_diff
-    }
-
-    /// Returns the content on which the effect depends.
-    pub fn basis(&self) -> Basis {
-        self.basis
     }
 
     /// Returns a digest of all that an approval of the call is bound to: equal previews, up to the text that is not bound, have the same.

@@ -18,7 +18,8 @@ use crate::ToolError;
 pub struct Question {
     text: String,
     kind: AnswerKind,
-    may_be_empty: bool,
+    /// True if an empty answer is permitted, as the asker's default or none: `Answer::Text` without characters, whatever the kind is.
+    pub may_be_empty: bool,
 }
 
 /// The kind of an answer.
@@ -68,15 +69,6 @@ impl Question {
         })
     }
 
-    /// Permits an empty answer, as the asker's default or none: `Answer::Text` without characters, whatever the kind is.
-    #[must_use]
-    pub fn with_empty_answer(self) -> Self {
-        Self {
-            may_be_empty: true,
-            ..self
-        }
-    }
-
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
@@ -85,11 +77,6 @@ impl Question {
     /// Returns the kind of the answer.
     pub fn kind(&self) -> &AnswerKind {
         &self.kind
-    }
-
-    /// Returns true if an [empty answer](Self::with_empty_answer) is permitted.
-    pub fn may_be_empty(&self) -> bool {
-        self.may_be_empty
     }
 
     /// Returns true if the answer is of the question's kind. A declined question has no answer, so it accepts that too.

@@ -88,7 +88,7 @@ pub enum RegisterError {
     },
     /// An example does not fit the tool's schema. Reported by [`Entry::verify`](crate::Entry::verify) and
     /// [`problems`](crate::Catalog::problems), not by registration.
-    #[error("example {} of {name} does not validate: {}", index + 1, crate::tool_error::listed(violations))]
+    #[error("example {} of {name} does not validate: {}", index + 1, crate::join(violations, "; "))]
     Example {
         /// The tool.
         name: ToolName,

@@ -15,8 +15,7 @@ use protocol::{Tool, ToolName};
 use crate::call::{self, Execution};
 use crate::catalog::built;
 use crate::catalog::slot::Slot;
-use crate::sync::IgnorePoison as _;
-use crate::sync::{RwLock, RwLockReadGuard};
+use crate::sync::{IgnorePoison as _, RwLock, RwLockReadGuard};
 use crate::{
     Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope,
     Submission, Subscription, ToolContext, ToolError,
@@ -86,7 +85,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
 
     /// Calls [`Catalog::list`] on the catalog behind the lock.
     pub fn list(&self) -> Vec<Arc<Entry>> {
-        let slots = read(&self.0).slots();
+        let slots = read(&self.0).slots.clone();
         slots.sorted().iter().filter_map(Slot::entry).collect()
     }
 
@@ -137,7 +136,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     fn change<T>(&self, change: impl FnOnce(&mut Catalog) -> T) -> T {
         let mut catalog = self.0.write().ignore_poison();
         let outcome = change(&mut catalog);
-        let (publisher, generation) = catalog.publication();
+        let (publisher, generation) = (catalog.publisher.clone(), catalog.generation);
         drop(catalog);
         publisher.publish(generation);
         outcome

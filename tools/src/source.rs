@@ -86,11 +86,7 @@ impl Source {
 
     /// Joins sources into one text for error messages.
     pub(crate) fn listed(sources: &[Self]) -> String {
-        sources
-            .iter()
-            .map(Self::to_string)
-            .collect::<Vec<_>>()
-            .join(" and by ")
+        crate::join(sources, " and by ")
     }
 }
 

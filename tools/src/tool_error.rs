@@ -19,7 +19,6 @@ use crate::near::{near, near_present};
 use crate::spelling::Spelling;
 
 pub use self::kind::ToolErrorKind;
-pub(crate) use self::message::listed;
 
 /// The error of a failed call: the tool's name and a [kind](ToolErrorKind). It converts into a
 /// [`ToolResult`](protocol::ToolResult) that a model can act on.

@@ -101,7 +101,7 @@ async fn lint(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Au
         has_unmatched = true;
     }
     // Names are compared with those of all tools, so all are checked.
-    let faults = Lint::new().check(&catalog).await;
+    let faults = Lint::default().check(&catalog).await;
     let mut reports = report::reports(&entries, faults);
     reports.retain(|report| match &report.entry {
         _ if !names.is_empty() => names.contains(&report.tool),
@@ -176,7 +176,7 @@ mod tests {
             .unwrap();
         report::reports(
             &catalog.list(),
-            runtime.block_on(Lint::new().check(&catalog)),
+            runtime.block_on(Lint::default().check(&catalog)),
         )
     }
 
@@ -292,7 +292,7 @@ mod tests {
             .unwrap();
         let reports = report::reports(
             &catalog.list(),
-            runtime.block_on(Lint::new().check(&catalog)),
+            runtime.block_on(Lint::default().check(&catalog)),
         );
         for name in ["twin", "unbuilt"] {
             let report = reports.iter().find(|report| report.tool == name).unwrap();

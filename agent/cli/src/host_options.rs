@@ -139,7 +139,7 @@ impl HostOptions {
         console: &Arc<Console>,
     ) -> Result<Host, Error> {
         // No later call could use an output handle, so none is stored.
-        let outputs = OutputStore::new().with_max_bytes(0);
+        let outputs = OutputStore::default().with_max_bytes(0);
         let host = self.attended_host(settings, cancellation, console)?;
         Ok(for_one_call(host)
             .with_service(outputs)

@@ -74,7 +74,7 @@ fn prompt(question: &Question) -> String {
         AnswerKind::Confirmation => "[y] yes or [n] no".to_owned(),
         _ => "a line of text".to_owned(),
     };
-    let otherwise = if question.may_be_empty() {
+    let otherwise = if question.may_be_empty {
         "empty for the default or none, - to decline"
     } else {
         "empty to decline"
@@ -85,7 +85,7 @@ fn prompt(question: &Question) -> String {
 /// Returns the answer of a line, or `None` if it is unclear.
 fn parsed(line: &str, question: &Question) -> Option<Answer> {
     let word = line.trim();
-    match (question.may_be_empty(), word) {
+    match (question.may_be_empty, word) {
         (true, "") => return Some(Answer::Text(String::new())),
         (true, "-") | (false, "") => return Some(Answer::Declined),
         _ => {}
@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn an_empty_answer_is_one_if_the_question_permits_it() {
         for kind in [AnswerKind::Text, AnswerKind::Confirmation, choice()] {
-            let question = question(kind).with_empty_answer();
+            let mut question = question(kind);
+            question.may_be_empty = true;
             assert_eq!(parsed("", &question), Some(Answer::Text(String::new())));
             assert_eq!(parsed(" - ", &question), Some(Answer::Declined));
         }

@@ -130,7 +130,7 @@ mod tests {
         )
         .next()
         .unwrap()
-        .verdict()
+        .verdict
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl PromptRunner {
                 .filter(|refusal| refusal.targets.contains(target));
             of_target.any(|refusal| {
                 let mut rulings = today.rulings(&refusal.tool, std::slice::from_ref(*target));
-                rulings.any(|ruling| ruling.verdict() > Verdict::Allow)
+                rulings.any(|ruling| ruling.verdict > Verdict::Allow)
             })
         };
         let how_to_grant = |needed: &[Target]| {

@@ -78,7 +78,7 @@ impl RootOption {
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::default());
         }
-        services.insert(OutputStore::new());
+        services.insert(OutputStore::default());
         Tasks::offer(&mut services);
         let control = host::insert_control_folders(settings, &mut services);
         let mut settings = settings.clone();

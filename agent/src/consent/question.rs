@@ -54,7 +54,7 @@ impl ApprovalQuestion<'_> {
             return false;
         }
         let paths = self.approval.cx.sensitive_paths();
-        let is_asked = |path: &SensitivePath| path.sensitivity() >= Sensitivity::RunsByItself;
+        let is_asked = |path: &SensitivePath| path.sensitivity >= Sensitivity::RunsByItself;
         let has_concerns = !self.approval.concerns.is_empty();
         !has_concerns
             && self.approval.targets.iter().all(|target| {
@@ -104,7 +104,7 @@ impl ApprovalQuestion<'_> {
             .targets
             .iter()
             .filter_map(|target| self.approval.cx.sensitive_paths().find_target(target))
-            .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+            .any(|path| path.sensitivity >= Sensitivity::RunsByItself)
     }
 
     /// Returns the arguments that are URLs of the hosts to approve. A URL carries data out, so show each whole, also if the other

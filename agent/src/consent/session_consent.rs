@@ -106,7 +106,7 @@ impl<A: Asker> SessionConsent<A> {
 async fn basis(approval: &Approval<'_>) -> Basis {
     match approval.preview().await {
         None => Basis::Arguments,
-        Some(preview) => preview.map_or(Basis::Unknown, |preview| preview.basis()),
+        Some(preview) => preview.map_or(Basis::Unknown, |preview| preview.basis),
     }
 }
 

@@ -183,7 +183,7 @@ fn access(cx: &ToolContext, entry: &Entry) -> Option<bool> {
     let tool = entry.tool();
     if cx
         .rulings(tool, &[])
-        .any(|ruling| ruling.verdict() == Verdict::Deny)
+        .any(|ruling| ruling.verdict == Verdict::Deny)
     {
         return None;
     }

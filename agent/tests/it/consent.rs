@@ -393,8 +393,9 @@ async fn a_call_that_ends_while_it_asks_lets_the_next_one_ask() {
 async fn a_call_without_targets_is_approved_for_its_tool() {
     let ((cx, mut person), mut catalog) = (asking(), catalog());
     add(&mut catalog, "add", "Adds.", json!("pure"));
-    let cx = cx
-        .with_policy(Policy::new().with_rule(Rule::new(Verdict::Ask, Some("add"), None).unwrap()));
+    let cx = cx.with_policy(
+        Policy::new().with_rules([Rule::new(Verdict::Ask, Some("add"), None).unwrap()]),
+    );
     let (text, may_last, ended) = answered(
         &catalog,
         &cx,
@@ -457,7 +458,7 @@ fn verdict(rules: impl Iterator<Item = Rule>, target: &str) -> Verdict {
     )
     .next()
     .unwrap()
-    .verdict()
+    .verdict
 }
 
 #[test]

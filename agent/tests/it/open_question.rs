@@ -69,7 +69,7 @@ fn patient() -> Limits {
 fn attended() -> Host {
     let rule = Rule::for_target(Verdict::Ask, "page:write:**".parse().unwrap());
     context()
-        .with_policy(Policy::new().with_rule(rule))
+        .with_policy(Policy::new().with_rules([rule]))
         .with_approver(Arc::new(Slow))
 }
 

@@ -24,7 +24,7 @@ fn whole() -> String {
 fn session() -> Session {
     let cx = Host::new()
         .with_session("s")
-        .with_service(OutputStore::new());
+        .with_service(OutputStore::default());
     Session::new(catalog().list(), Selection::new(), cx)
 }
 

@@ -238,5 +238,5 @@ pub fn text(arguments: &Value, bytes: usize) -> String {
 }
 
 pub fn context() -> Host {
-    Host::new().with_service(OutputStore::new())
+    Host::new().with_service(OutputStore::default())
 }

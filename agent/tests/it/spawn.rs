@@ -94,7 +94,7 @@ pub(crate) fn lead(
 #[test]
 fn the_tools_keep_the_house_rules() {
     let cx = context()
-        .with_service(OutputStore::new())
+        .with_service(OutputStore::default())
         .with_service(Plan::new());
     let cx = cx.with_service(ToolFinder::new(ToolSet::default()));
     let faults = HouseRules::new().with_host(cx).check(agent::tool::register);
@@ -319,7 +319,9 @@ async fn a_long_answer_is_cut_and_kept() {
     );
     let mut session = session(
         &catalog,
-        context().with_service(OutputStore::new()).with_session("s"),
+        context()
+            .with_service(OutputStore::default())
+            .with_session("s"),
     );
     let results = delegated(&mut session, driver).await;
     let text = results[0].to_text();

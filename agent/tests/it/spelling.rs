@@ -63,7 +63,7 @@ fn session() -> Session {
     let cx = Host::new()
         .with_grant(Grant::none())
         .with_session("s")
-        .with_service(OutputStore::new());
+        .with_service(OutputStore::default());
     Session::new(catalog.list(), Selection::new(), cx)
 }
 

@@ -18,16 +18,8 @@ use crate::ToolCall;
 ///
 /// Missing `properties` and `items` and boolean schemas are written out for services that pass the schema on to other models.
 pub(super) const DIALECT: Dialect = Dialect {
-    is_complete: false,
-    keywords: Keywords::AllBut(""),
-    references: References::Any,
-    booleans: false,
-    containers: true,
-    enums: Enums::Any,
-    formats: None,
-    patterns: Patterns::Any,
     keys: KeyGrammar::Plain,
-    strict: None,
+    ..Dialect::PLAIN
 };
 
 /// The schemas of strict tools: the guide

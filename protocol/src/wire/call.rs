@@ -12,7 +12,6 @@ use crate::{Json, ToolCall, ToolResult};
 ///
 /// [`Format::write_calls`] sends the fields back unchanged, as services require. A call that was read from another format has none.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct WireCall {
     /// The call, with its names as on the wire.
     pub call: ToolCall,

@@ -10,7 +10,6 @@ use crate::{Json, Tool, canonical_json};
 
 /// A tool as a service takes it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct WireTool {
     /// The name on the wire.
     pub name: String,

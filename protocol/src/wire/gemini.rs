@@ -6,7 +6,7 @@ use super::Format;
 use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::definition::{Fields, Parts};
 use super::piece::{Image, Piece};
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
 use crate::ToolCall;
 
 /// The schemas of `parametersJsonSchema`. Google documents no keywords for it, but those of
@@ -22,19 +22,14 @@ use crate::ToolCall;
 /// - Keys are those of [`parameters`](https://googleapis.github.io/python-genai/genai.html#genai.types.FunctionDeclaration.parameters):
 ///   "must start with a letter or an underscore and must only contain chars a-z, A-Z, 0-9, or underscores with a maximum length of 64".
 pub(super) const DIALECT: Dialect = Dialect {
-    is_complete: false,
     keywords: Keywords::Only(
         "$ref additionalProperties anyOf description enum format items \
         maximum minItems minimum prefixItems properties required title type",
     ),
     references: References::AloneWithoutRecursion,
-    booleans: false,
-    containers: true,
     enums: Enums::TextsAndNumbers,
-    formats: None,
-    patterns: Patterns::Any,
     keys: KeyGrammar::Identifier,
-    strict: None,
+    ..Dialect::PLAIN
 };
 
 /// The types of images in

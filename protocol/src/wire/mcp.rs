@@ -4,22 +4,16 @@ use serde_json::{Value, json};
 
 use super::call::{ReadCall, WireResult, arguments_object, parse_call};
 use super::definition::{Fields, Parts};
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
+use super::schema::Dialect;
 use crate::{Content, ToolCall};
 
 /// The schemas of `inputSchema`: all of draft 2020-12 whose root has the type `object`
 /// ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool)).
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: true,
-    keywords: Keywords::AllBut(""),
-    references: References::Any,
     booleans: true,
     containers: false,
-    enums: Enums::Any,
-    formats: None,
-    patterns: Patterns::Any,
-    keys: KeyGrammar::Any,
-    strict: None,
+    ..Dialect::PLAIN
 };
 
 /// Leaves out an `outputSchema` whose root is not an object: clients of revisions before

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Format;
 use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::Piece;
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
+use super::schema::{Dialect, Keywords, References};
 use crate::ToolCall;
 
 /// The schemas that [`ToolFunctionParameters` and `ToolProperty`](https://github.com/ollama/ollama/blob/562c76d7/api/types.go#L203-L321)
@@ -15,16 +15,9 @@ use crate::ToolCall;
 /// property except `type`, `anyOf`, `items`, `description`, `enum` and `properties`. References and combinators are rewritten to those.
 /// Bounds and formats stay, although the model does not see them: the definition is then as exact as the format allows.
 pub(super) const DIALECT: Dialect = Dialect {
-    is_complete: false,
     keywords: Keywords::AllBut("allOf const oneOf"),
     references: References::None,
-    booleans: false,
-    containers: true,
-    enums: Enums::Any,
-    formats: None,
-    patterns: Patterns::Any,
-    keys: KeyGrammar::Any,
-    strict: None,
+    ..Dialect::PLAIN
 };
 
 /// The types of images that [all versions take](https://github.com/ollama/ollama/issues/2457).

@@ -24,16 +24,9 @@ use crate::ToolCall;
 ///
 /// Missing `properties` and boolean schemas are written out for services that parse schemas into structures, such as Ollama.
 pub(super) const DIALECT: Dialect = Dialect {
-    is_complete: false,
-    keywords: Keywords::AllBut(""),
-    references: References::Any,
-    booleans: false,
-    containers: true,
-    enums: Enums::Any,
-    formats: None,
     patterns: Patterns::Regular,
     keys: KeyGrammar::Plain,
-    strict: None,
+    ..Dialect::PLAIN
 };
 
 /// The schemas of strict functions: the subset in the guide

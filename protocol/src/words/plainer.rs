@@ -15,11 +15,8 @@ impl Words {
     /// a value can be of another command.
     pub(crate) fn plainer(&self) -> Vec<String> {
         let words = &self.words[..];
-        let row = |index: usize| match &words[index] {
-            Word::Known(text) => table::row(name(text)),
-            _ => None,
-        };
-        let is_nested = row(0).is_none() || self.runs_programs();
+        let row = words[0].known().and_then(|text| table::row(name(text)));
+        let is_nested = row.is_none() || self.runs_programs();
         let nested = (1..words.len().min(MOST)).filter(|_| is_nested);
         [0].into_iter()
             .chain(nested)
@@ -42,9 +39,9 @@ fn plain_options(words: &[Word]) -> Vec<String> {
         return plain_options(&words);
     }
     let program = Word::Known(name(program).to_owned());
-    let is_option = |index: usize| match words.get(index) {
-        Some(Word::Known(word)) => word.starts_with(['-', '+']),
-        _ => false,
+    let is_option = |index: usize| {
+        let word = words.get(index).and_then(Word::known);
+        word.is_some_and(|word| word.starts_with(['-', '+']))
     };
     let mut starts = vec![1];
     let mut index = 1;

@@ -45,10 +45,7 @@ fn without_strings(program: &str) -> String {
 /// `alias.x` name programs, and files can be outside of the repository.
 pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
     let args = &words[command.1 + 1..];
-    let first = match args.first() {
-        Some(Word::Known(first)) => first,
-        _ => "",
-    };
+    let first = args.first().and_then(Word::known).unwrap_or_default();
     const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
         --replace-all";
     const READS: &str = "-l --list --get --get-all --get-regexp --get-urlmatch get list";

@@ -110,15 +110,9 @@ fn command_of(words: &[Word]) -> usize {
 
 /// Returns the index of the command that the first program runs, if it is known to run one.
 pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
-    let Some(Word::Known(program)) = words.first() else {
-        return None;
-    };
-    let row = table::row(name(program))?;
+    let row = table::row(name(words.first()?.known()?))?;
     if row.has_name("python") {
-        let module = words
-            .iter()
-            .position(|word| matches!(word, Word::Known(word) if word == "-m"))?
-            + 1;
+        let module = 1 + words.iter().position(|word| word.known() == Some("-m"))?;
         return words
             .get(module)
             .is_some_and(Word::is_known)
@@ -168,18 +162,14 @@ fn find(
         Some(last) if row.is_strict => *last,
         _ => words.len(),
     };
-    let known = |index: usize| match &words[index] {
-        Word::Known(text) => Some(&**text),
-        _ => None,
-    };
     // What follows `--` is for the program that a launcher runs.
-    let is_end = |word: &Word| row.is_launcher && matches!(word, Word::Known(word) if word == "--");
+    let is_end = |word: &Word| row.is_launcher && word.known() == Some("--");
     let judged = if by_name {
         words.iter().position(is_end).unwrap_or(words.len())
     } else {
         0
     };
-    for (index, word) in (from..end).filter_map(|index| Some((index, known(index)?))) {
+    for (index, word) in (from..end).filter_map(|index| Some((index, words[index].known()?))) {
         let is_judged = index < judged && !row.is_plain_word(word);
         let named = || {
             is_judged
@@ -188,7 +178,7 @@ fn find(
         };
         if let Some((effect, length)) = row.effect(word).or_else(named).or_else(|| {
             (index > from)
-                .then(|| row.effect_of_value(known(index - 1)?, word))
+                .then(|| row.effect_of_value(words[index - 1].known()?, word))
                 .flatten()
         }) {
             found.push(Special {
@@ -202,7 +192,7 @@ fn find(
     let mut is_known = false;
     for (index, word) in candidates
         .iter()
-        .filter_map(|index| Some((*index, known(*index)?)))
+        .filter_map(|index| Some((*index, words[*index].known()?)))
     {
         // Programs other than git may take abbreviations.
         let is_named = |sub: &&Row| {

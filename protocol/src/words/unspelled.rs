@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::row::Effect;
 use super::special::{Special, name};
-use super::{Word, Words, table};
+use super::{Words, table};
 
 /// A word of a command by which the program runs another one, loads code or writes a file. A clause has to spell it.
 ///
@@ -12,16 +12,14 @@ use super::{Word, Words, table};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnspelledWord {
     program: String,
-    word: String,
+    /// The word, quoted as in a clause and cut after 80 characters.
+    pub word: String,
     effect: Effect,
 }
 
 impl UnspelledWord {
     pub(crate) fn new(words: &Words, special: &Special) -> Self {
-        let text = |index: usize| match &words.words[index] {
-            Word::Known(text) => name(text),
-            _ => "",
-        };
+        let text = |index: usize| name(words.words[index].known().unwrap_or_default());
         let (program, subcommand) = special.command;
         let program = if program == subcommand {
             text(program).to_owned()
@@ -38,11 +36,6 @@ impl UnspelledWord {
             word,
             effect: special.effect,
         }
-    }
-
-    /// Returns the word, quoted as in a clause and cut after 80 characters.
-    pub fn word(&self) -> &str {
-        &self.word
     }
 }
 

@@ -1,11 +1,13 @@
 //! `cron.add`: makes a job.
 
 use jiff::{Timestamp, Zoned};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use tools::policy::{Reason, Rule, Ruling, SensitivePath, SensitivePaths, Verdict};
 use tools::protocol::{Access, Json, TargetError};
 use tools::{
-    Grant, Policy, Preview, Target, Targets, ToolContext, ToolError, call, tool, visible_line,
+    Grant, JsonSchema, Policy, Preview, Target, Targets, ToolContext, ToolError, call, tool,
+    visible_line,
 };
 
 use crate::next::WrittenTime;
@@ -43,9 +45,36 @@ const SHOWN_WORK: usize = 500;
     example({"every": 3600, "tool": "fs.list", "arguments": {"path": "."}, "missed": "run_once"}),
     example({"at": "2030-12-24T09:00", "prompt": "Remind the user of the gifts.", "delivery": "at_least_once"}),
 )]
-#[allow(clippy::too_many_arguments)]
 pub(crate) async fn add(
     cx: &ToolContext,
+    #[args] arguments: JobArguments,
+) -> Result<String, ToolError> {
+    let jobs = cx.need::<Jobs>()?;
+    let mut spec = arguments.spec(&jobs)?;
+    spec.grant = cx.grant().clone();
+    check_call(cx, &spec)?;
+    spec.tools = tools_of(cx, &spec.work);
+    spec.rules = rules_of(cx);
+    spec.paths = paths_of(cx);
+    spec.principal = cx.principal().map(str::to_owned);
+    spec.exposed = cx.is_exposed();
+    let job = jobs.add(spec, Timestamp::now()).await?;
+    let next = job
+        .spec
+        .upcoming(Timestamp::now(), 1)?
+        .first()
+        .map(shown)
+        .unwrap_or_default();
+    Ok(format!(
+        "job {}: {}, next run {next}",
+        job.id, job.spec.schedule
+    ))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars")]
+pub(crate) struct JobArguments {
     /// Five fields: minute, hour, day of the month, month, weekday.
     #[schemars(length(max = 200))]
     cron: Option<String>,
@@ -72,29 +101,27 @@ pub(crate) async fn add(
     /// For a run that was cut off: `at_most_once` reports it, `at_least_once` repeats it.
     #[serde(default)]
     delivery: Delivery,
-) -> Result<String, ToolError> {
-    let jobs = cx.need::<Jobs>()?;
-    let work = work(prompt, tool, arguments)?;
-    let times = times(&jobs, cron, every, at, zone)?;
-    let mut spec = spec(times, work, missed, delivery);
-    spec.grant = cx.grant().clone();
-    check_call(cx, &spec)?;
-    spec.tools = tools_of(cx, &spec.work);
-    spec.rules = rules_of(cx);
-    spec.paths = paths_of(cx);
-    spec.principal = cx.principal().map(str::to_owned);
-    spec.exposed = cx.is_exposed();
-    let job = jobs.add(spec, Timestamp::now()).await?;
-    let next = job
-        .spec
-        .upcoming(Timestamp::now(), 1)?
-        .first()
-        .map(shown)
-        .unwrap_or_default();
-    Ok(format!(
-        "job {}: {}, next run {next}",
-        job.id, job.spec.schedule
-    ))
+}
+
+impl JobArguments {
+    /// Returns the job without the limits of its session.
+    fn spec(self, jobs: &Jobs) -> Result<JobSpec, ToolError> {
+        let work = work(self.prompt, self.tool, self.arguments)?;
+        let (schedule, zone) = times(jobs, self.cron, self.every, self.at, self.zone)?;
+        Ok(JobSpec {
+            schedule,
+            zone,
+            work,
+            missed: self.missed,
+            delivery: self.delivery,
+            grant: Grant::none(),
+            tools: Vec::new(),
+            rules: Vec::new(),
+            paths: Vec::new(),
+            principal: None,
+            exposed: true,
+        })
+    }
 }
 
 /// Returns the schedule and the IANA name of its zone, which is that of the user if no argument names another.
@@ -107,7 +134,7 @@ fn times(
 ) -> Result<(Schedule, String), CronError> {
     let at = text.as_deref().map(WrittenTime::parse).transpose()?;
     let in_brackets = at.as_ref().and_then(WrittenTime::zone);
-    let name = in_brackets.or(other.as_deref()).unwrap_or(jobs.zone());
+    let name = in_brackets.or(other.as_deref()).unwrap_or(&jobs.zone);
     let zone = find_zone(name)?;
     // The name as the data spells it.
     let name = zone.iana_name().unwrap_or(name).to_owned();
@@ -157,28 +184,6 @@ fn work(
         (Some(_), Some(_)) => Err(refused(
             "the job has two kinds of work; give only one of `prompt` and `tool`",
         )),
-    }
-}
-
-/// Returns the job without the limits of its session.
-fn spec(
-    (schedule, zone): (Schedule, String),
-    work: Work,
-    missed: Missed,
-    delivery: Delivery,
-) -> JobSpec {
-    JobSpec {
-        schedule,
-        zone,
-        work,
-        missed,
-        delivery,
-        grant: Grant::none(),
-        tools: Vec::new(),
-        rules: Vec::new(),
-        paths: Vec::new(),
-        principal: None,
-        exposed: true,
     }
 }
 
@@ -248,7 +253,7 @@ fn rules_of(cx: &ToolContext) -> Vec<Rule> {
     let rules = cx.policy().map(Policy::rules).unwrap_or_default();
     rules
         .iter()
-        .filter(|rule| rule.verdict() > Verdict::Allow)
+        .filter(|rule| rule.verdict > Verdict::Allow)
         .cloned()
         .collect()
 }
@@ -263,20 +268,9 @@ fn paths_of(cx: &ToolContext) -> Vec<SensitivePath> {
         .collect()
 }
 
-#[allow(clippy::too_many_arguments)]
-fn targets(
-    _cron: Option<String>,
-    _every: Option<u32>,
-    _at: Option<String>,
-    _zone: Option<String>,
-    prompt: Option<String>,
-    tool: Option<String>,
-    _arguments: Map<String, Value>,
-    _missed: Missed,
-    _delivery: Delivery,
-) -> Targets {
+fn targets(arguments: JobArguments) -> Targets {
     // A grant or a rule for prompts must not cover calls, nor the other way round. No tool has this name if both are given.
-    let value = match (prompt, tool) {
+    let value = match (arguments.prompt, arguments.tool) {
         (None, Some(tool)) => format!("call/{tool}"),
         _ => "prompt".to_owned(),
     };
@@ -286,23 +280,9 @@ fn targets(
     ])
 }
 
-#[allow(clippy::too_many_arguments)]
-async fn describe(
-    cx: &ToolContext,
-    cron: Option<String>,
-    every: Option<u32>,
-    at: Option<String>,
-    zone: Option<String>,
-    prompt: Option<String>,
-    tool: Option<String>,
-    arguments: Map<String, Value>,
-    missed: Missed,
-    delivery: Delivery,
-) -> Result<Preview, ToolError> {
+async fn describe(cx: &ToolContext, arguments: JobArguments) -> Result<Preview, ToolError> {
     let jobs = cx.need::<Jobs>()?;
-    let work = work(prompt, tool, arguments)?;
-    let times = times(&jobs, cron, every, at, zone)?;
-    let spec = spec(times, work, missed, delivery);
+    let spec = arguments.spec(&jobs)?;
     let now = Timestamp::now();
     jobs.check(&spec, now)?;
     let runs: Vec<_> = spec.upcoming(now, SHOWN_RUNS)?.iter().map(shown).collect();

@@ -26,11 +26,12 @@ impl Jobs {
     /// Returns an error if the user has no home.
     pub fn of_user(workspace: impl Into<String>) -> Result<Self, CronError> {
         let folder = folders::data().ok_or(CronError::NoHome)?;
-        let jobs = Self::new(folder.join(FILE), workspace);
-        let zone = TimeZone::try_system()
-            .ok()
-            .and_then(|zone| zone.iana_name().map(str::to_owned));
-        Ok(zone.into_iter().fold(jobs, Self::with_zone))
+        let mut jobs = Self::new(folder.join(FILE), workspace);
+        let zone = TimeZone::try_system().ok();
+        if let Some(name) = zone.as_ref().and_then(TimeZone::iana_name) {
+            jobs.zone = name.to_owned();
+        }
+        Ok(jobs)
     }
 }
 
@@ -54,7 +55,7 @@ fn report(settings: &Settings) -> FamilyReport {
         Ok(jobs) => format!(
             "jobs: run by `{} cron run`; their time zone is {}",
             program::name(),
-            jobs.zone()
+            jobs.zone
         ),
         Err(error) => format!("jobs: unavailable: {error}"),
     };

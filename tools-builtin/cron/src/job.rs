@@ -89,7 +89,6 @@ pub enum Delivery {
 
 /// A job of the store.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Job {
     /// The id, which no other job ever has.
     pub id: i64,

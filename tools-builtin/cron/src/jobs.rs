@@ -44,8 +44,10 @@ pub struct Jobs {
     /// `None` for a store in memory.
     file: Option<PathBuf>,
     workspace: String,
-    zone: String,
-    limits: JobLimits,
+    /// The time zone of jobs that name none.
+    pub zone: String,
+    /// The limits of new jobs.
+    pub limits: JobLimits,
     store: tokio::sync::OnceCell<Store>,
 }
 
@@ -62,13 +64,11 @@ pub(crate) struct Look {
 impl Jobs {
     /// Creates the service for a workspace. The file and its folder are created by the first use, for the user alone.
     pub fn new(file: impl Into<PathBuf>, workspace: impl Into<String>) -> Self {
-        let (file, workspace) = (Some(file.into()), workspace.into());
-        let (zone, limits) = ("UTC".to_owned(), JobLimits::default());
         Self {
-            file,
-            workspace,
-            zone,
-            limits,
+            file: Some(file.into()),
+            workspace: workspace.into(),
+            zone: "UTC".to_owned(),
+            limits: JobLimits::default(),
             store: tokio::sync::OnceCell::new(),
         }
     }
@@ -79,30 +79,11 @@ impl Jobs {
     /// Returns an error if SQLite cannot create the store.
     pub fn in_memory(workspace: impl Into<String>) -> Result<Self, CronError> {
         let store = Store::in_memory(&row::SCHEMA)?;
-        let jobs = Self::new("", workspace);
         Ok(Self {
             file: None,
             store: tokio::sync::OnceCell::new_with(Some(store)),
-            ..jobs
+            ..Self::new("", workspace)
         })
-    }
-
-    /// Sets the time zone of a job that names none. The default is `UTC`.
-    #[must_use]
-    pub fn with_zone(mut self, zone: impl Into<String>) -> Self {
-        self.zone = zone.into();
-        self
-    }
-
-    /// Sets the limits.
-    #[must_use]
-    pub fn with_limits(self, limits: JobLimits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// Returns the time zone of a job that names none.
-    pub fn zone(&self) -> &str {
-        &self.zone
     }
 
     /// Checks a job against the limits, without keeping it.

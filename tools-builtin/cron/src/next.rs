@@ -20,7 +20,7 @@ pub fn next_after(schedule: &Schedule, zone: &TimeZone, after: Timestamp) -> Opt
     match schedule {
         Schedule::Once(moment) => Some(*moment).filter(|moment| *moment > after),
         Schedule::Every { seconds, from } => next_interval((*seconds).max(1), *from, after),
-        Schedule::Cron(expression) if expression.is_fixed() => next_fixed(expression, zone, after),
+        Schedule::Cron(expression) if expression.is_fixed => next_fixed(expression, zone, after),
         Schedule::Cron(expression) => next_following(expression, zone, after),
     }
 }

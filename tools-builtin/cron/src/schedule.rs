@@ -82,7 +82,7 @@ impl fmt::Display for Schedule {
 pub struct CronExpression {
     text: String,
     cron: Box<Cron>,
-    is_fixed: bool,
+    pub(crate) is_fixed: bool,
 }
 
 /// The error for a text that is no cron expression.
@@ -123,11 +123,6 @@ pub enum InvalidCron {
 }
 
 impl CronExpression {
-    /// Returns true if neither the minute nor the hour begins with `*`: the expression names times of the day.
-    pub(crate) fn is_fixed(&self) -> bool {
-        self.is_fixed
-    }
-
     /// Returns the first matching time on a clock after `wall`, or `None` if there is none.
     pub(crate) fn next_match(&self, wall: DateTime) -> Option<DateTime> {
         self.cron.find_next_occurrence(&wall, false).ok()

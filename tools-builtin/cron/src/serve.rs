@@ -16,7 +16,7 @@ use crate::lock::JobLock;
 use crate::service::{ABSENCE, ABSENCE_OF_ONCE, Presence};
 
 /// The longest wait, after which the server looks for jobs that other processes have added, and at the clock.
-const POLL: Duration = Duration::from_secs(2);
+pub(crate) const POLL: Duration = Duration::from_secs(2);
 
 /// The pause between two notes that a server is there, while it runs a job.
 const ATTENDANCE: Duration = Duration::from_secs(20);
@@ -50,10 +50,14 @@ impl Clock for SystemClock {
 /// - A run that is due while its job runs begins after it. Several such runs are one.
 #[derive(Debug)]
 pub struct JobServer<'a, C = SystemClock, K = Unchecked> {
-    jobs: &'a Jobs,
-    clock: C,
-    poll: Duration,
-    check: K,
+    /// The jobs.
+    pub jobs: &'a Jobs,
+    /// The clock.
+    pub clock: C,
+    /// The longest wait, after which the server looks for jobs that other processes have added. A wait of over a minute is an absence.
+    pub poll: Duration,
+    /// The check of a due job before a run of it begins. If it returns false, the server ends, and the run stays due.
+    pub check: K,
 }
 
 /// The check of a server that takes every job.
@@ -61,7 +65,6 @@ type Unchecked = fn(&Job) -> Ready<bool>;
 
 /// The result of serving the jobs that are due.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct Served {
     /// The number of runs.
     pub runs: usize,
@@ -73,15 +76,8 @@ pub struct Served {
     is_refused: bool,
 }
 
-impl<'a> JobServer<'a> {
-    /// Creates a server with the clock of the machine.
-    pub fn new(jobs: &'a Jobs) -> Self {
-        Self::with_clock(jobs, SystemClock)
-    }
-}
-
 impl<'a, C: Clock> JobServer<'a, C> {
-    /// Creates a server with another clock.
+    /// Creates a server that takes every job, and waits at most 2 s.
     pub fn with_clock(jobs: &'a Jobs, clock: C) -> Self {
         Self {
             jobs,
@@ -92,25 +88,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
     }
 }
 
-impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
-    /// Sets the check of a due job before a run of it begins. If it returns false, the server ends, and the run stays due.
-    #[must_use]
-    pub fn with_check<L: AsyncFnMut(&Job) -> bool>(self, check: L) -> JobServer<'a, C, L> {
-        JobServer {
-            jobs: self.jobs,
-            clock: self.clock,
-            poll: self.poll,
-            check,
-        }
-    }
-
-    /// Sets the longest wait, after which the server looks for jobs that other processes have added. The default is 2 s. A wait
-    /// of over a minute is an absence.
-    #[must_use]
-    pub fn with_poll(self, poll: Duration) -> Self {
-        Self { poll, ..self }
-    }
-
+impl<C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'_, C, K> {
     /// Serves until the token is cancelled, or the check refuses a job. `run` does the work of a run, and ends it early if the token is cancelled.
     ///
     /// # Errors

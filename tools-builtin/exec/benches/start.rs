@@ -23,7 +23,11 @@ fn main() {
     tools_exec::enter();
     let workspace = TempWorkspace::new();
     let host = |layers: Layers| {
-        let sandbox = Sandbox::new().with_layers(layers).with_unconfined(true);
+        let sandbox = Sandbox {
+            layers: layers.into(),
+            may_run_unconfined: true,
+            ..Sandbox::default()
+        };
         let root = Workspace::open(workspace.path()).unwrap();
         TestHost::new(tools_exec::register)
             .with_grant(&["fs:read:**", "exec:write:true"])

@@ -19,10 +19,9 @@ use tools_fs::Workspace;
 use self::content::{content, script};
 use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
-use crate::Sandbox;
 use crate::command::has_word;
 use crate::disk::entries;
-use crate::lookup;
+use crate::{Sandbox, lookup};
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
 const MAX_FILES: usize = 256;
@@ -161,20 +160,11 @@ impl<'a> Search<'a> {
     fn add_commands(&mut self, commands: &[Words], script: &str, folders: &[PathBuf]) -> bool {
         let mut texts = vec![script.to_owned()];
         for words in commands {
-            let known = words.iter().map(|word| {
-                if let Word::Known(text) = word {
-                    Some(text.clone())
-                } else {
-                    None
-                }
-            });
-            let Some(words_of_command) = known.collect::<Option<Vec<String>>>() else {
+            let known: Option<Vec<&str>> = words.iter().map(Word::known).collect();
+            let Some(words_of_command) = known else {
                 return false;
             };
-            let program = words_of_command
-                .first()
-                .map(String::as_str)
-                .unwrap_or_default();
+            let program = words_of_command.first().copied().unwrap_or_default();
             let path = match program.contains('/') {
                 true => Some(self.root.join(program)),
                 false => folders
@@ -195,7 +185,7 @@ impl<'a> Search<'a> {
             if let Some(path) = path {
                 self.add_file(&path);
             }
-            texts.extend(words_of_command);
+            texts.extend(words_of_command.into_iter().map(str::to_owned));
         }
         if self.runs_code() {
             let name = |piece: &str| piece.rsplit('/').next().unwrap_or_default().to_owned();

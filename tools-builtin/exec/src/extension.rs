@@ -14,6 +14,7 @@ use tools::{Host, Services, source};
 use tools_fs::Workspace;
 
 use self::keys::SandboxKeys;
+use crate::teller::Teller;
 use crate::{Sandbox, enter};
 
 inventory::submit! {
@@ -38,27 +39,24 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     }
     let keys: &SandboxKeys = settings.of();
     let reserved = settings.reserved.iter().cloned();
-    let mut sandbox = Sandbox::new()
-        .with_unconfined(keys.unconfined.value)
-        .with_reserved(folders::own_folders().chain(reserved))
-        // Where the call has no observer that shows it, such as behind `serve`.
-        .with_teller(|files| {
-            for file in files {
-                program::warn(&file.to_string());
-            }
-        });
-    if let Some(aside) = aside::folder() {
-        sandbox = sandbox.with_aside(aside);
-    }
-    if let Some(state) = folders::state() {
-        sandbox = sandbox.with_private_homes(state.join("homes"));
-    }
+    // Where the call has no observer that shows it, such as behind `serve`.
+    let teller = Teller::new(|files| {
+        for file in files {
+            program::warn(&file.to_string());
+        }
+    });
+    let mut sandbox = Sandbox {
+        may_run_unconfined: keys.unconfined.value,
+        reserved: folders::own_folders().chain(reserved).collect(),
+        teller: Some(teller),
+        aside: aside::folder(),
+        private_homes: folders::state().map(|state| state.join("homes")),
+        ..Sandbox::default()
+    };
     if let Some((home, cache)) = folders::toolchains() {
-        let toolchains = keys
-            .toolchains
-            .iter()
-            .filter_map(|name| name.value.parse().ok());
-        sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
+        let names = keys.toolchains.iter();
+        sandbox.toolchains = names.filter_map(|name| name.value.parse().ok()).collect();
+        (sandbox.home, sandbox.cache) = (home, cache);
     }
     services.insert(sandbox);
     Ok(())

@@ -68,6 +68,8 @@ pub use prepare::Prepared;
 #[cfg(feature = "tools")]
 pub use sandbox::Sandbox;
 #[cfg(feature = "tools")]
+pub use teller::Teller;
+#[cfg(feature = "tools")]
 pub use toolchain::{Toolchain, UnknownToolchain};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

@@ -52,10 +52,10 @@ pub(crate) fn program(
 
 /// Returns true if the file can be run.
 pub(crate) fn is_program(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && may_be_executed(&metadata))
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata))
 }
 
-fn may_be_executed(metadata: &fs::Metadata) -> bool {
+pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     metadata.permissions().mode() & 0o111 != 0
 }

@@ -52,8 +52,7 @@ pub(crate) fn wanted(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
         return Ok(hosts);
     }
     let mut rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
-    if rules
-        .any(|rule| rule.verdict() == Verdict::Deny && rule.target().is_some_and(is_about_hosts))
+    if rules.any(|rule| rule.verdict == Verdict::Deny && rule.target().is_some_and(is_about_hosts))
     {
         return Err(
             "a rule denies hosts, and without bubblewrap nothing keeps the program from them",
@@ -67,7 +66,7 @@ pub(crate) fn wanted(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
 pub(crate) fn hosts(cx: &ToolContext) -> Vec<String> {
     let rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
     let allowed = rules
-        .filter(|rule| rule.verdict() == Verdict::Allow)
+        .filter(|rule| rule.verdict == Verdict::Allow)
         .filter_map(|rule| rule.target());
     let mut hosts: Vec<String> = cx
         .previewed_grant()

@@ -259,7 +259,7 @@ impl Prepared {
         cx.record_contents(|| readable.clone());
         if may_write && confinement.is_some() {
             let writable = granted.writable_on_disk(workspace);
-            reserve(workspace, &writable, sandbox.reserved())?;
+            reserve(workspace, &writable, &sandbox.reserved)?;
         }
         let watch = match may_write {
             true => Some(Watch::begin(
@@ -268,11 +268,11 @@ impl Prepared {
             false => None,
         };
         if let Some(watch) = watch.as_ref().filter(|_| is_kept) {
-            watch.before().check(root)?;
+            watch.before.check(root)?;
         }
         let protected = watch
             .as_ref()
-            .map(|watch| watch.before().paths())
+            .map(|watch| watch.before.paths())
             .unwrap_or_default();
         let written = match (&confinement, may_write) {
             (None, _) => vec![PathBuf::from("/")],
@@ -287,9 +287,9 @@ impl Prepared {
         // Commits have the author that they have outside, unless the repository names another one.
         let author = author_settings(root);
         if !author.is_empty() {
-            fs::write(scratch.path().join(".gitconfig"), author).map_err(|error| failed(&error))?;
+            fs::write(scratch.path.join(".gitconfig"), author).map_err(|error| failed(&error))?;
         }
-        let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected);
+        let mut walls = sandbox.walls(&granted, workspace, &toolchains, &scratch.path, protected);
         let mut notes: Vec<String> = left_out(granted.left_out())
             .into_iter()
             .chain(missing(&absent))
@@ -318,7 +318,7 @@ impl Prepared {
             .filter(|path| !path.starts_with(root))
             .cloned();
         let disk = Disk::new(
-            [root.to_owned(), scratch.path().to_owned()]
+            [root.to_owned(), scratch.path.clone()]
                 .into_iter()
                 .chain(written),
             walls.limits.disk,
@@ -340,7 +340,7 @@ impl Prepared {
         }
         let home = match confinement {
             Some(Confinement::Bubblewrap(_)) => Path::new("/tmp"),
-            _ => scratch.path(),
+            _ => &scratch.path,
         };
         let variables = network.as_ref().map(Network::variables).unwrap_or_default();
         let confined = Confined {
@@ -352,22 +352,16 @@ impl Prepared {
             layers: sandbox.layers().clone(),
             terminal: streams == Streams::Terminal,
         };
-        let command = || confined.command().map_err(|error| failed(&error));
-        let launch = match confinement {
-            Some(Confinement::Bubblewrap(_)) => {
-                Launch::from_command(&command()?).with_death_of_parent()
-            }
-            Some(_) => Launch::from_command(&command()?).with_name(HOST_NAME),
+        let command = match &confinement {
+            Some(_) => Launch::from_command(&confined.command().map_err(|error| failed(&error))?),
             None => unconfined(&confined),
         };
-        let launch = if confined.terminal {
-            launch.with_terminal()
-        } else {
-            launch
-        };
-        let launch = match &network {
-            Some(network) => network.attach(launch),
-            None => launch,
+        let launch = Launch {
+            name: (confinement == Some(Confinement::LandlockAlone)).then(|| HOST_NAME.into()),
+            ends_with_parent: matches!(confinement, Some(Confinement::Bubblewrap(_))),
+            has_terminal: confined.terminal,
+            gate: network.as_ref().map(Network::gate),
+            ..command
         };
         let stdin = match request.input {
             Input::Text(text) => text,
@@ -444,13 +438,10 @@ impl Prepared {
 
 /// Returns the launch of a program without walls.
 fn unconfined(confined: &Confined) -> Launch {
-    let launch = Launch::new(&confined.program)
-        .with_args(&confined.args)
-        .with_cwd(&confined.cwd);
-    confined
-        .env
-        .iter()
-        .fold(launch, |launch, (name, value)| launch.with_env(name, value))
+    let mut launch = Launch::new(&confined.program).with_args(&confined.args);
+    launch.cwd = Some(confined.cwd.clone());
+    let env = confined.env.iter();
+    env.fold(launch, |launch, (name, value)| launch.with_env(name, value))
 }
 
 /// Returns the error of a tool whose program did not start.

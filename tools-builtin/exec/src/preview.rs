@@ -7,14 +7,13 @@ use tools::trees::{TreePath, Trees};
 use tools::{Preview, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
-use crate::Sandbox;
 use crate::blocking::blocking;
 use crate::code::Code;
-use crate::network;
 use crate::report::{left_out, missing, shortened};
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
 use crate::walls::{Confinement, Limits};
+use crate::{Sandbox, network};
 
 /// The characters of a working directory that are shown.
 const SHOWN: usize = 200;
@@ -107,7 +106,7 @@ fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
     {
         let read: Vec<_> = read
             .iter()
-            .map(|path| below_home(path, sandbox.home()))
+            .map(|path| below_home(path, &sandbox.home))
             .collect();
         text += &format!(
             "{toolchain}: reads {}, changes a cache of this workspace\n",
@@ -125,7 +124,7 @@ fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
             "walls: Landlock, seccomp; install bubblewrap to close their gaps\n".to_owned()
         }
     };
-    Ok(text + &limits(sandbox.limits(), seconds))
+    Ok(text + &limits(&sandbox.limits, seconds))
 }
 
 /// Describes the files that the program changes, with those that are protected in them.

@@ -13,7 +13,8 @@ use crate::disk::entries;
 /// The folder that a program has as its home and for temporary files. It is locked while it is in use. A drop removes it.
 #[derive(Debug)]
 pub(crate) struct PrivateHome {
-    path: PathBuf,
+    /// The folder, without links.
+    pub(crate) path: PathBuf,
     _locked: File,
 }
 
@@ -36,11 +37,6 @@ impl PrivateHome {
     pub(crate) fn create_in(above: &Path) -> io::Result<Self> {
         let folder = tempfile::tempdir_in(above.canonicalize()?)?;
         Self::lock(folder.keep())
-    }
-
-    /// Returns the folder, without links.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Takes over a folder that no host uses.
@@ -79,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (above, outside) = (folder.path().join("homes"), folder.path().join("outside"));
         let living = PrivateHome::create(&above).unwrap();
-        fs::write(living.path().join("file"), "").unwrap();
+        fs::write(living.path.join("file"), "").unwrap();
         let left = above.join("left");
         fs::create_dir_all(left.join("0/0")).unwrap();
         fs::write(left.join("0/file"), "").unwrap();
@@ -93,8 +89,8 @@ mod tests {
             deep = openat(&deep, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
         }
         let own = PrivateHome::create(&above).unwrap();
-        assert!(!left.exists() && own.path().exists());
-        assert!(living.path().join("file").exists() && outside.join("file").exists());
+        assert!(!left.exists() && own.path.exists());
+        assert!(living.path.join("file").exists() && outside.join("file").exists());
         drop((living, own));
         assert_eq!(fs::read_dir(&above).unwrap().count(), 0);
     }
@@ -105,8 +101,8 @@ mod tests {
         let create = || {
             for _ in 0..50 {
                 let home = PrivateHome::create(folder.path()).unwrap();
-                fs::write(home.path().join("file"), "").unwrap();
-                assert!(home.path().join("file").exists());
+                fs::write(home.path.join("file"), "").unwrap();
+                assert!(home.path.join("file").exists());
             }
         };
         std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(create))));

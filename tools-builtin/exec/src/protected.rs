@@ -9,7 +9,7 @@ mod unlocked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use host::program;
@@ -25,6 +25,7 @@ use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive};
 pub(crate) use self::unlocked::Unlocked;
+use crate::lookup::is_executable;
 use crate::report::shown;
 
 /// The most entries of a workspace that are looked at for each run.
@@ -156,11 +157,10 @@ impl Look {
                 all.linked.push(absolute.clone());
             }
             // So is a path on the way to a file that configures Toolcrib.
-            let is_setting =
-                entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
+            let is_setting = entry.is_some_and(|entry| entry.sensitivity == Sensitivity::Settings);
             // Who replaces a link on the way to a file chooses the file.
             let is_way = metadata.is_symlink()
-                && entry.is_some_and(|entry| entry.sensitivity() >= Sensitivity::RunsByItself);
+                && entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself);
             let is_own = || {
                 of_bare.is_some_and(|(_, is_own)| is_own)
                     || is_listed && self.judge.is_protected(&path)
@@ -483,9 +483,7 @@ fn without_inner<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<&'a Path> {
 
 /// Returns true if the file is a script that can be started by its name.
 fn is_script(path: &Path, metadata: &Metadata) -> bool {
-    metadata.is_file()
-        && metadata.permissions().mode() & 0o111 != 0
-        && fs::File::open(path).is_ok_and(reads_as_script)
+    metadata.is_file() && is_executable(metadata) && fs::File::open(path).is_ok_and(reads_as_script)
 }
 
 fn too_many() -> ToolError {

@@ -4,16 +4,17 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tools::{Preview, Targets, ToolContext, ToolError, tool};
+use serde::Deserialize;
+use tools::protocol::{TargetError, Words};
+use tools::{JsonSchema, Preview, Targets, ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
-use crate::Sandbox;
 use crate::command::{command, target, with_stdin};
 use crate::prepare::{Prepared, Streams, failed, not_started, settle_at_end};
-use crate::preview;
 use crate::report::{end, report};
 use crate::request::{Input, Request};
 use crate::supervise::{self, Capture};
+use crate::{Sandbox, preview};
 
 /// The bytes of each stream that are kept. The pipeline shows less and stores the rest for `tools.output`.
 const KEPT: usize = 4 * 1024 * 1024;
@@ -39,8 +40,23 @@ const DEFAULT_SECONDS: u32 = 120;
     example({"program": "cargo", "args": ["test"], "env": ["RUST_BACKTRACE=1"]}),
     example({"program": "python3", "args": ["-c", "print(6 * 7)"], "timeout": 10}),
 )]
-pub(crate) async fn run(
-    cx: &ToolContext,
+pub(crate) async fn run(cx: &ToolContext, #[args] call: RunArguments) -> Result<String, ToolError> {
+    let request = Request {
+        program: call.program,
+        args: call.args,
+        env: call.env,
+        cwd: call.cwd,
+        script: None,
+        input: Input::Text(call.stdin),
+    };
+    let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
+    run_prepared(cx, prepared, call.timeout).await
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars")]
+pub(crate) struct RunArguments {
     /// The name of the program, or its path below the workspace root, such as `./configure`, whatever `cwd` is.
     program: String,
     /// The arguments.
@@ -60,17 +76,13 @@ pub(crate) async fn run(
     #[serde(default = "default_seconds")]
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
-) -> Result<String, ToolError> {
-    let request = Request {
-        program,
-        args,
-        env,
-        cwd,
-        script: None,
-        input: Input::Text(stdin),
-    };
-    let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
-    run_prepared(cx, prepared, timeout).await
+}
+
+impl RunArguments {
+    /// Returns the command of the call.
+    fn words(&self) -> Result<Words, TargetError> {
+        with_stdin(command(&self.env, &self.program, &self.args)?, &self.stdin)
+    }
 }
 
 /// Runs a program to its end, or to its time limit in seconds.
@@ -122,30 +134,12 @@ pub(crate) fn default_seconds() -> u32 {
     DEFAULT_SECONDS
 }
 
-async fn describe(
-    cx: &ToolContext,
-    program: String,
-    args: Vec<String>,
-    env: Vec<String>,
-    cwd: String,
-    stdin: String,
-    timeout: u32,
-) -> Result<Preview, ToolError> {
-    let command = command(&env, &program, &args).and_then(|command| with_stdin(command, &stdin));
-    let command = command.map_err(|error| failed(&error))?;
-    preview::preview(cx, command, &preview::input(&stdin), &cwd, Some(timeout)).await
+async fn describe(cx: &ToolContext, call: RunArguments) -> Result<Preview, ToolError> {
+    let command = call.words().map_err(|error| failed(&error))?;
+    let input = preview::input(&call.stdin);
+    preview::preview(cx, command, &input, &call.cwd, Some(call.timeout)).await
 }
 
-fn targets(
-    program: String,
-    args: Vec<String>,
-    env: Vec<String>,
-    _cwd: String,
-    stdin: String,
-    _timeout: u32,
-) -> Targets {
-    Ok(vec![target(&with_stdin(
-        command(&env, &program, &args)?,
-        &stdin,
-    )?)?])
+fn targets(call: RunArguments) -> Targets {
+    Ok(vec![target(&call.words()?)?])
 }

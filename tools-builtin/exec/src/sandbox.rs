@@ -2,11 +2,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use once_cell::sync::OnceCell;
 use tools::protocol::{Access, Digest};
 use tools::trees::{TreePath, Trees};
-use tools::{ProtectedFile, ToolContext, ToolError, ToolErrorKind};
+use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::aside::Aside;
@@ -22,118 +22,39 @@ use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 ///
 /// The host chooses the limits of each program. What a program may read and write follows from the `fs` clauses of the grant and from
 /// the [`Workspace`] of the call.
+/// Each of its parts has a default, as in `Sandbox { limits, ..Sandbox::default() }`.
 #[derive(Debug)]
 pub struct Sandbox {
-    limits: Limits,
-    layers: OnceCell<Layers>,
-    toolchains: Vec<Toolchain>,
-    /// The home of the user, and the folder of the caches.
-    homes: (PathBuf, PathBuf),
-    reserved: Vec<PathBuf>,
-    may_run_unconfined: bool,
-    aside: Option<Aside>,
-    /// The folder of the private homes of programs.
-    private_homes: Option<PathBuf>,
-    teller: Option<Teller>,
+    /// The limits of each program.
+    pub limits: Limits,
+    /// The layers of a host that has [probed](Layers::probe) this machine already. Empty, the first use probes it. A layer that the
+    /// machine lacks makes programs fail.
+    pub layers: OnceLock<Layers>,
+    /// The toolchains that programs use.
+    pub toolchains: Vec<Toolchain>,
+    /// The home of the user, with the toolchains.
+    pub home: PathBuf,
+    /// The folder of the caches. Below it, each workspace has a cache of its own, which is all that its programs see of it if the
+    /// [`Workspace`] hides it.
+    pub cache: PathBuf,
+    /// The folders that programs cannot create: each that is missing in a tree that a program may write is created before it starts. The
+    /// [`Workspace`] hides them, or they are [sensitive](tools::policy::SensitivePaths).
+    pub reserved: Vec<PathBuf>,
+    /// True if programs run without walls on a Linux machine that cannot confine them. They can then do whatever the host can. Only the
+    /// user of the host may decide this.
+    pub may_run_unconfined: bool,
+    /// The folder to which the protected files move that programs create or change, until a person puts them back. Without one they
+    /// remain, and the result of the call names them. No tool may reach the folder.
+    pub aside: Option<Aside>,
+    /// The folder of the private homes of programs, instead of where the system keeps temporary files. No tool may reach it, and whatever
+    /// else lies in it is removed.
+    pub private_homes: Option<PathBuf>,
+    /// Is told of the protected files that programs created or changed, unless the [`ProgressSink`](tools::ProgressSink) of the call
+    /// shows them.
+    pub teller: Option<Teller>,
 }
 
 impl Sandbox {
-    /// Creates a sandbox with limits that builds and tests do not reach: files of 8 GiB, 32 GiB of a disk, 4,096 processes, and an hour of
-    /// processor time for each process. Address space is not limited, because several runtimes reserve more than they use.
-    pub fn new() -> Self {
-        let limits = Limits {
-            file_size: Some(8 << 30),
-            disk: Some(32 << 30),
-            processes: Some(4096),
-            cpu_seconds: Some(3600),
-            ..Limits::default()
-        };
-        Self {
-            limits,
-            layers: OnceCell::new(),
-            toolchains: Vec::new(),
-            homes: Default::default(),
-            reserved: Vec::new(),
-            may_run_unconfined: false,
-            aside: None,
-            private_homes: None,
-            teller: None,
-        }
-    }
-
-    /// Sets the limits of each program.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Uses these layers, for a host that has [probed](Layers::probe) this machine already. A layer that the machine lacks makes
-    /// programs fail.
-    #[must_use]
-    pub fn with_layers(mut self, layers: Layers) -> Self {
-        self.layers = OnceCell::with_value(layers);
-        self
-    }
-
-    /// Lets programs use these toolchains in the folder `home`. Below `cache`, each workspace has a cache of its own, which is all that its
-    /// programs see of it if the [`Workspace`] hides it.
-    #[must_use]
-    pub fn with_toolchains(
-        mut self,
-        toolchains: impl IntoIterator<Item = Toolchain>,
-        home: &Path,
-        cache: &Path,
-    ) -> Self {
-        self.toolchains = toolchains.into_iter().collect();
-        self.homes = (home.to_owned(), cache.to_owned());
-        self
-    }
-
-    /// Keeps programs from creating these folders: each that is missing in a tree that a program may write is created before it starts. The
-    /// [`Workspace`] hides them, or they are [sensitive](tools::policy::SensitivePaths).
-    #[must_use]
-    pub fn with_reserved(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.reserved = folders.into_iter().collect();
-        self
-    }
-
-    /// Lets programs run without walls on a Linux machine that cannot confine them. They can then do whatever the host can. Only the
-    /// user of the host may decide this.
-    #[must_use]
-    pub fn with_unconfined(mut self, may_run_unconfined: bool) -> Self {
-        self.may_run_unconfined = may_run_unconfined;
-        self
-    }
-
-    /// Moves the protected files that programs create or change to this folder, until a person puts them back. Without one they remain, and
-    /// the result of the call names them. No tool may reach the folder.
-    #[must_use]
-    pub fn with_aside(mut self, aside: Aside) -> Self {
-        self.aside = Some(aside);
-        self
-    }
-
-    /// Makes the private home of each program in this folder, instead of where the system keeps temporary files. No tool may reach it, and
-    /// whatever else lies in it is removed.
-    #[must_use]
-    pub fn with_private_homes(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.private_homes = Some(folder.into());
-        self
-    }
-
-    /// Calls `tell` with the protected files that programs created or changed, unless the
-    /// [`ProgressSink`](tools::ProgressSink) of the call shows them. It must not block.
-    #[must_use]
-    pub fn with_teller(mut self, tell: impl Fn(&[ProtectedFile]) + Send + Sync + 'static) -> Self {
-        self.teller = Some(Teller::new(tell));
-        self
-    }
-
-    pub(crate) fn aside(&self) -> Option<&Aside> {
-        self.aside.as_ref()
-    }
-
     /// Creates the private home of a program. Blocks.
     pub(crate) fn private_home(&self) -> io::Result<PrivateHome> {
         match &self.private_homes {
@@ -142,40 +63,25 @@ impl Sandbox {
         }
     }
 
-    pub(crate) fn teller(&self) -> Option<&Teller> {
-        self.teller.as_ref()
-    }
-
-    /// Returns the limits of each program.
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    /// Returns the home of the user. Empty without toolchains.
-    pub(crate) fn home(&self) -> &Path {
-        &self.homes.0
-    }
-
     /// Returns true if programs with this grant may write the home of the user itself, and so the dot files that shells run.
     pub(crate) fn opens_home(&self, cx: &ToolContext, workspace: &Workspace) -> bool {
-        let (home, granted) = (without_links(self.home()), Granted::from_context(cx));
+        let (home, granted) = (without_links(&self.home), Granted::from_context(cx));
         let mut writable = granted.writable_on_disk(workspace).into_iter();
-        self.home().is_absolute() && writable.any(|tree| home.starts_with(without_links(&tree)))
+        self.home.is_absolute() && writable.any(|tree| home.starts_with(without_links(&tree)))
     }
 
     /// Returns the folders of the toolchains for programs in this workspace.
     pub(crate) fn toolchains(&self, workspace: &Workspace) -> Vec<Folders> {
-        let (home, cache) = &self.homes;
         // A program that changes its cache changes what later programs run, in this workspace alone.
         let name = Digest::hash_bytes(workspace.root().as_os_str().as_encoded_bytes()).to_string();
         // Variables name the cache, and behind the walls the links on the way to it do not exist. It is none itself.
-        let above = cache.parent().unwrap_or(cache);
+        let above = self.cache.parent().unwrap_or(&self.cache);
         let cache = without_links(above)
-            .join(cache.file_name().unwrap_or_default())
+            .join(self.cache.file_name().unwrap_or_default())
             .join(&name[..16]);
-        let folders =
-            |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
-        self.toolchains.iter().map(folders).collect()
+        let own = self.toolchains.iter();
+        own.map(|own| own.folders(&self.home, &cache, &|name| std::env::var_os(name)))
+            .collect()
     }
 
     /// Returns the file of a program that is called by this name, without a path. Returns `None` if it is not installed where programs are
@@ -212,14 +118,10 @@ impl Sandbox {
 
     /// Returns the toolchains that programs may not use.
     fn others(&self) -> impl Iterator<Item = Folders> {
-        let homes = Some(&self.homes).filter(|(home, _)| home.is_absolute());
         let others = Toolchain::ALL
             .into_iter()
-            .filter(|toolchain| !self.toolchains.contains(toolchain));
-        others.filter_map(move |other| {
-            let (home, cache) = homes?;
-            Some(other.folders(home, cache, &|name| std::env::var_os(name)))
-        })
+            .filter(|toolchain| self.home.is_absolute() && !self.toolchains.contains(toolchain));
+        others.map(|other| other.folders(&self.home, &self.cache, &|name| std::env::var_os(name)))
     }
 
     /// Returns the layers of this machine. The first call starts bubblewrap to try it, so it blocks for some milliseconds.
@@ -237,11 +139,6 @@ impl Sandbox {
             Err(_) if self.may_run_unconfined => Ok(None),
             Err(error) => Err(ToolErrorKind::unavailable(error).into()),
         }
-    }
-
-    /// The folders of the host that no program may create.
-    pub(crate) fn reserved(&self) -> &[PathBuf] {
-        &self.reserved
     }
 
     /// Returns the walls for a program with this grant. `scratch` is a folder for its temporary files.
@@ -280,8 +177,28 @@ impl Sandbox {
 }
 
 impl Default for Sandbox {
+    /// Returns a sandbox with limits that builds and tests do not reach: files of 8 GiB, 32 GiB of a disk, 4,096 processes, and an hour of
+    /// processor time for each process. Address space is not limited, because several runtimes reserve more than they use.
     fn default() -> Self {
-        Self::new()
+        let limits = Limits {
+            file_size: Some(8 << 30),
+            disk: Some(32 << 30),
+            processes: Some(4096),
+            cpu_seconds: Some(3600),
+            ..Limits::default()
+        };
+        Self {
+            limits,
+            layers: OnceLock::new(),
+            toolchains: Vec::new(),
+            home: PathBuf::new(),
+            cache: PathBuf::new(),
+            reserved: Vec::new(),
+            may_run_unconfined: false,
+            aside: None,
+            private_homes: None,
+            teller: None,
+        }
     }
 }
 

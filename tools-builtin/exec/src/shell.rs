@@ -54,6 +54,27 @@ pub(crate) enum Shell {
 )]
 pub(crate) async fn shell(
     cx: &ToolContext,
+    #[args] call: ShellArguments,
+) -> Result<String, ToolError> {
+    let read = call.read().map_err(|error| failed(&error))?;
+    // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
+    let quoted = read.quoted.as_ref().unwrap_or(&call.script);
+    let request = Request {
+        program: call.shell.program(),
+        args: call.shell.args(quoted.clone()),
+        env: call.env,
+        cwd: call.cwd,
+        script: Some(call.script),
+        input: Input::Text(call.stdin),
+    };
+    let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
+    run_prepared(cx, prepared, call.timeout).await
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars")]
+pub(crate) struct ShellArguments {
     /// The script.
     #[schemars(length(max = 16384))]
     script: String,
@@ -74,21 +95,35 @@ pub(crate) async fn shell(
     #[serde(default = "default_seconds")]
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
-) -> Result<String, ToolError> {
-    let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
-    // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
-    let args = shell.args(read.quoted.clone().unwrap_or_else(|| script.clone()));
-    let input = Input::Text(stdin);
-    let request = Request {
-        program: shell.program(),
-        args,
-        env,
-        cwd,
-        script: Some(script),
-        input,
-    };
-    let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
-    run_prepared(cx, prepared, timeout).await
+}
+
+impl ShellArguments {
+    /// Reads the script.
+    fn read(&self) -> Result<Arc<Script>, TargetError> {
+        let cwd = Normaliser::Path.apply(&self.cwd);
+        let cwd = cwd.map_err(|reason| TargetError::argument("cwd", reason))?;
+        let dialect = match self.shell {
+            Shell::Bash => Dialect::Bash,
+            Shell::Sh => Dialect::Posix,
+        };
+        let mut read =
+            Script::read(&self.script, dialect, &cwd).map_err(|error| TargetError::Function {
+                reason: error.to_string(),
+            })?;
+        let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
+        if self
+            .env
+            .iter()
+            .any(|variable| OF_SHELLS.contains(&&*name(variable)))
+        {
+            Arc::make_mut(&mut read)
+                .make_opaque("a variable by which shells run or read something else");
+        }
+        if !self.stdin.is_empty() && read.commands.iter().any(Words::runs_programs) {
+            Arc::make_mut(&mut read).make_opaque("standard input, which a command can run as code");
+        }
+        Ok(read)
+    }
 }
 
 impl Shell {
@@ -113,46 +148,8 @@ impl Shell {
     }
 }
 
-/// Reads the script of a call.
-fn read(
-    script: &str,
-    shell: Shell,
-    env: &[String],
-    cwd: &str,
-    stdin: &str,
-) -> Result<Arc<Script>, TargetError> {
-    let cwd = Normaliser::Path.apply(cwd);
-    let cwd = cwd.map_err(|reason| TargetError::argument("cwd", reason))?;
-    let dialect = match shell {
-        Shell::Bash => Dialect::Bash,
-        Shell::Sh => Dialect::Posix,
-    };
-    let mut read = Script::read(script, dialect, &cwd).map_err(|error| TargetError::Function {
-        reason: error.to_string(),
-    })?;
-    let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
-    if env
-        .iter()
-        .any(|variable| OF_SHELLS.contains(&&*name(variable)))
-    {
-        Arc::make_mut(&mut read)
-            .make_opaque("a variable by which shells run or read something else");
-    }
-    if !stdin.is_empty() && read.commands.iter().any(Words::runs_programs) {
-        Arc::make_mut(&mut read).make_opaque("standard input, which a command can run as code");
-    }
-    Ok(read)
-}
-
-fn targets(
-    script: String,
-    shell: Shell,
-    env: Vec<String>,
-    cwd: String,
-    stdin: String,
-    _timeout: u32,
-) -> Targets {
-    let read = read(&script, shell, &env, &cwd, &stdin)?;
+fn targets(call: ShellArguments) -> Targets {
+    let read = call.read()?;
     let fault = |reason| TargetError::argument("script", reason);
     let mut targets = Vec::new();
     for (access, path) in &read.files {
@@ -160,7 +157,7 @@ fn targets(
     }
     let whole = read.quoted.is_none().then(|| {
         vec![
-            Word::Known(shell.program()),
+            Word::Known(call.shell.program()),
             Word::Known("-c".to_owned()),
             whole(&read),
         ]
@@ -171,7 +168,7 @@ fn targets(
         .map(|words| words.iter().cloned().collect());
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
-        let variables = variables(&env).map(|word| Word::Known(word.to_owned()));
+        let variables = variables(&call.env).map(|word| Word::Known(word.to_owned()));
         targets.push(target(&Words::new(variables.chain(words)).map_err(fault)?)?);
     }
     Ok(targets)
@@ -183,29 +180,22 @@ fn whole(script: &Script) -> Word {
     Word::Unknown(format!("$script: {}", places.join("; ")))
 }
 
-async fn describe(
-    cx: &ToolContext,
-    script: String,
-    shell: Shell,
-    env: Vec<String>,
-    cwd: String,
-    stdin: String,
-    timeout: u32,
-) -> Result<Preview, ToolError> {
-    let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
+async fn describe(cx: &ToolContext, call: ShellArguments) -> Result<Preview, ToolError> {
+    let read = call.read().map_err(|error| failed(&error))?;
+    let cwd = &*call.cwd;
     let mut text = format!(
         "runs by {}:\n{}{}",
-        shell.program(),
-        marked(&script),
-        input(&stdin)
+        call.shell.program(),
+        marked(&call.script),
+        input(&call.stdin)
     );
     if cwd != "." {
-        text += &format!("in: {}, {EVERY_FOLDER}\n", visible_line(&cwd, SHOWN));
+        text += &format!("in: {}, {EVERY_FOLDER}\n", visible_line(cwd, SHOWN));
     }
     for reason in &read.reasons {
         text += &format!("asked about, because {reason}\n");
     }
-    for variable in &env {
+    for variable in &call.env {
         text += &format!("variable: {}\n", Word::Known(variable.clone()));
     }
     for command in &read.commands {
@@ -219,7 +209,8 @@ async fn describe(
         };
         text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }
-    summary(cx, text, read.commands.clone(), script, &cwd, Some(timeout)).await
+    let commands = read.commands.clone();
+    summary(cx, text, commands, call.script, cwd, Some(call.timeout)).await
 }
 
 #[cfg(test)]
@@ -228,9 +219,16 @@ mod tests {
 
     #[test]
     fn a_reason_outside_of_a_script_is_for_one_call() {
-        let read = |env: &[&str], stdin| {
-            let env: Vec<String> = env.iter().map(|variable| (*variable).to_owned()).collect();
-            read("sh", Shell::Bash, &env, ".", stdin).unwrap()
+        let read = |env: &[&str], stdin: &str| {
+            let call = ShellArguments {
+                script: "sh".to_owned(),
+                shell: Shell::Bash,
+                env: env.iter().map(|variable| (*variable).to_owned()).collect(),
+                cwd: ".".to_owned(),
+                stdin: stdin.to_owned(),
+                timeout: 1,
+            };
+            call.read().unwrap()
         };
         let plain = read(&[], "");
         for opaque in [read(&["BASH_ENV=a"], ""), read(&[], "id")] {

@@ -7,12 +7,13 @@ use tools::ProtectedFile;
 
 /// Tells the person at the host about protected files.
 #[derive(Clone)]
-pub(crate) struct Teller(Arc<Tell>);
+pub struct Teller(Arc<Tell>);
 
 type Tell = dyn Fn(&[ProtectedFile]) + Send + Sync;
 
 impl Teller {
-    pub(crate) fn new(tell: impl Fn(&[ProtectedFile]) + Send + Sync + 'static) -> Self {
+    /// Creates a teller that calls `tell` with the files. It must not block.
+    pub fn new(tell: impl Fn(&[ProtectedFile]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
 

@@ -3,10 +3,9 @@
 use std::mem;
 use std::sync::{Mutex, MutexGuard};
 
-use tools::IgnorePoison as _;
 use tools::policy::{Rule, Verdict};
 use tools::protocol::Clause;
-use tools::{ToolContext, ToolError, visible_line};
+use tools::{IgnorePoison as _, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
 use crate::aside::{Aside, Origin, Outcome, RunningRecord, Settled, separate_linked};
@@ -26,7 +25,7 @@ pub(crate) struct Watch {
     /// The folder for what is found.
     aside: Option<Aside>,
     teller: Option<Teller>,
-    before: Protected,
+    pub(crate) before: Protected,
     origin: Origin,
     state: Mutex<State>,
 }
@@ -51,7 +50,7 @@ impl Watch {
         is_kept: bool,
         request: &Request,
     ) -> Result<Self, ToolError> {
-        let aside = sandbox.aside().cloned();
+        let aside = sandbox.aside.clone();
         let hidden = workspace
             .hidden_paths()
             .iter()
@@ -72,7 +71,7 @@ impl Watch {
             skipped,
             may_redirect: spells(cx, request),
         };
-        let teller = sandbox.teller().cloned();
+        let teller = sandbox.teller.clone();
         let late: Vec<_> = aside
             .iter()
             .flat_map(|aside| aside.recover_ended(&look.root))
@@ -125,10 +124,6 @@ impl Watch {
         })?;
         *self.state() = State::Before(Some(record));
         Ok(())
-    }
-
-    pub(crate) fn before(&self) -> &Protected {
-        &self.before
     }
 
     /// Looks at the files after the program, unless that was done, and moves aside what it planted. Blocks.
@@ -194,7 +189,7 @@ fn spells(cx: &ToolContext, request: &Request) -> bool {
     let is_it = |clause: &Clause| clause.scheme() == Some("exec") && clause.pattern() == value;
     let rules = cx.policy().into_iter().flat_map(|policy| policy.rules());
     let allowed = rules
-        .filter(|rule| rule.verdict() == Verdict::Allow)
+        .filter(|rule| rule.verdict == Verdict::Allow)
         .filter_map(Rule::target);
     request.program == "git" && cx.grant().clauses().chain(allowed).any(is_it)
 }

@@ -98,7 +98,7 @@ fn content(files: Files<'_>, slot: &Slot, to: &RelativePath) -> Result<String, F
 /// Returns true if a file configures programs or runs by itself at a path.
 pub(crate) fn is_sensitive(files: Files<'_>, path: &RelativePath) -> bool {
     let entry = files.cx.sensitive_paths().find(path.as_str());
-    entry.is_some_and(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+    entry.is_some_and(|path| path.sensitivity >= Sensitivity::RunsByItself)
         || repository::holds(files.workspace, path)
 }
 

@@ -54,8 +54,8 @@ pub(crate) fn check_unasked(files: Files<'_>, path: &RelativePath) -> Result<(),
 pub(crate) fn is_listed(files: Files<'_>, path: &RelativePath) -> bool {
     let entry = files.cx.sensitive_paths().find(path.as_str());
     let of_table = entry.is_some_and(|entry| {
-        entry.sensitivity() == Sensitivity::RunsByItself
-            && entry.describe(path.as_str()) == entry.note()
+        entry.sensitivity == Sensitivity::RunsByItself
+            && entry.describe(path.as_str()) == entry.note
     });
     of_table || repository::holds(files.workspace, path)
 }
@@ -64,7 +64,7 @@ pub(crate) fn is_listed(files: Files<'_>, path: &RelativePath) -> bool {
 fn counts(files: Files<'_>, path: &RelativePath) -> bool {
     let is_on_way = || {
         let entry = files.cx.sensitive_paths().find(path.as_str());
-        entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::RunsByItself)
+        entry.is_some_and(|entry| entry.sensitivity == Sensitivity::RunsByItself)
     };
     is_listed(files, path) || !path.names().last().is_some_and(is_output) && is_on_way()
 }

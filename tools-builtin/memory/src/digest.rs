@@ -38,7 +38,7 @@ impl Memory {
         let [project, user] = own_targets().map(|target| {
             target.is_some_and(|target| {
                 cx.rulings(&reader, &[target])
-                    .all(|ruling| matches!(ruling.verdict(), Verdict::Allow))
+                    .all(|ruling| matches!(ruling.verdict, Verdict::Allow))
             })
         });
         let own = self.scope("project").ok().filter(|_| project);

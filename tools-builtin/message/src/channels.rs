@@ -20,7 +20,7 @@ pub const REPLY: &str = "reply";
 ///
 /// let settings = ChannelSettings::new().with_text("path", "/home/ada/messages.jsonl");
 /// let file = (tools_message::kind("file")?.create)(&settings)?;
-/// let channels = Channels::new().with_channel("log", file, HttpClient::new())?;
+/// let channels = Channels::new().with_channel("log", file, HttpClient::default())?;
 /// let cx = Host::new().with_service(channels);
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

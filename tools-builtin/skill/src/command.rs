@@ -111,7 +111,7 @@ fn name(arguments: &Arguments) -> Result<String, CommandError> {
 
 /// Returns the skills of this name, of which there can be several.
 fn find<'a>(library: &'a Library, name: &str) -> Result<Vec<&'a Shelved>, SkillCommandError> {
-    let has_name = |shelved: &&Shelved| shelved.skill.name() == name;
+    let has_name = |shelved: &&Shelved| shelved.skill.name == name;
     let found: Vec<_> = library.skills.iter().filter(has_name).collect();
     if found.is_empty() {
         return Err(SkillCommandError::Unknown {
@@ -126,20 +126,20 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
     let mut page = String::new();
     for shelved in &library.skills {
         let skill = &shelved.skill;
-        let (origin, standing) = (skill.origin().to_string(), shelved.standing_text());
+        let (origin, standing) = (skill.origin.to_string(), shelved.standing_text());
         let description = skill.description();
         if is_json {
-            let path = skill.path().to_string_lossy();
-            let faults: Vec<_> = skill.faults().iter().map(ToString::to_string).collect();
+            let path = skill.path.to_string_lossy();
+            let faults: Vec<_> = skill.faults.iter().map(ToString::to_string).collect();
             cx.write_json(&json!({
-                "name": skill.name(), "origin": origin, "path": path, "standing": standing, "description": description,
+                "name": skill.name, "origin": origin, "path": path, "standing": standing, "description": description,
                 "faults": faults,
             }))?;
         } else {
-            let place = styled(FAINT, visible(&skill.path().to_string_lossy()));
+            let place = styled(FAINT, visible(&skill.path.to_string_lossy()));
             page += &format!(
                 "{} ({origin}): {}\n  {place}\n",
-                styled(STRONG, skill.name()),
+                styled(STRONG, &skill.name),
                 visible(&standing)
             );
             page += &format!("  {}\n", visible_line(description, MAX_SHOWN));
@@ -170,7 +170,7 @@ fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
     for shelved in find(&library, &name)? {
         let skill = &shelved.skill;
         let mut page = heading(shelved);
-        let front_matter = serde_json::to_value(skill.front_matter()).unwrap_or_default();
+        let front_matter = serde_json::to_value(&skill.front_matter).unwrap_or_default();
         for (field, value) in front_matter.as_object().into_iter().flatten() {
             let text = value
                 .as_str()
@@ -179,7 +179,7 @@ fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
         }
         page.extend(
             skill
-                .faults()
+                .faults
                 .iter()
                 .map(|fault| format!("  fault: {}\n", visible(&fault.to_string()))),
         );
@@ -187,7 +187,7 @@ fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
             Ok(contents) => {
                 let subject = library.subject(skill, &contents);
                 page += &facts(&subject, &[]);
-                if skill.origin() == Origin::Project {
+                if skill.origin == Origin::Project {
                     page += &format!("  digest: {}\n", subject.digest());
                 }
                 // The text is that of the digest.
@@ -211,11 +211,11 @@ fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
 }
 
 fn heading(Shelved { skill, .. }: &Shelved) -> String {
-    let place = visible(&skill.path().to_string_lossy()).into_owned();
+    let place = visible(&skill.path.to_string_lossy()).into_owned();
     format!(
         "{} ({}) at {place}\n",
-        styled(STRONG, skill.name()),
-        skill.origin()
+        styled(STRONG, &skill.name),
+        skill.origin
     )
 }
 
@@ -225,7 +225,7 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     let found = find(&library, &name)?;
     let of_project: Vec<_> = found
         .into_iter()
-        .filter(|shelved| shelved.skill.origin() == Origin::Project)
+        .filter(|shelved| shelved.skill.origin == Origin::Project)
         .collect();
     let shelved = match of_project[..] {
         [] => {
@@ -236,7 +236,7 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
         _ => {
             let places = of_project
                 .iter()
-                .map(|shelved| shelved.skill.path().display().to_string())
+                .map(|shelved| shelved.skill.path.display().to_string())
                 .collect();
             return Err(SkillCommandError::Clash { name, places }.into());
         }
@@ -260,7 +260,7 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     };
     let digest = subject.digest();
     let mut page = heading(shelved);
-    let front_matter = shelved.skill.front_matter();
+    let front_matter = &shelved.skill.front_matter;
     let description = visible_line(shelved.skill.description(), 1024);
     page += &format!("  description: {description}\n");
     if !front_matter.allowed_tools.is_empty() {
@@ -278,8 +278,8 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     if let Some(rival) = rival {
         cx.warn(&format!(
             "the skill {} at {} has the same name: once this one is approved, neither is used; rename one",
-            rival.name(),
-            rival.path().display(),
+            rival.name,
+            rival.path.display(),
         ));
     }
     let digests = arguments.values("digest")?;
@@ -322,7 +322,7 @@ fn revoke(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Comman
     let (library, name) = (load(cx)?, name(arguments)?);
     let approvals = Library::approvals().ok_or(SkillCommandError::NoState)?;
     let was_approved = approvals
-        .revoke(library.workspace(), &name)
+        .revoke(&library.workspace, &name)
         .map_err(SkillCommandError::from)?;
     // An approval can be revoked after its skill is gone.
     if !was_approved {

@@ -35,17 +35,23 @@ const MAX_MIB: usize = 16;
 /// ```
 /// use tools_skill::{Discovery, Skills};
 ///
-/// let found = Discovery::new().with_user_folder("/home/me/.agents/skills").find();
+/// let found = Discovery { folders: vec!["/home/me/.agents/skills".into()], ..Discovery::default() }.find();
 /// // Every skill is of the user, who needs no approval.
 /// let skills = Skills::new(found.skills);
 /// assert_eq!(skills.list().count(), 0);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
-    workspace: Option<PathBuf>,
-    omits_project_folders: bool,
-    folders: Vec<PathBuf>,
-    hidden: Vec<PathBuf>,
+    /// The workspace with the folders `.agents/skills` and `.claude/skills`. Links in them that lead out of it are not followed.
+    /// Each folder has limits of its own.
+    pub workspace: Option<PathBuf>,
+    /// True if no skill is looked for in the folders of the workspace. A folder of the user inside it still belongs to the project.
+    pub omits_project_folders: bool,
+    /// The folders of the user, which need not exist. Links in them are followed, because the user made them.
+    pub folders: Vec<PathBuf>,
+    /// The files and folders of the host, such as those with secrets, which need not exist yet. None is read as a part of a skill, and a
+    /// skill in one is found only below a folder of the user.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// The skills of all places.
@@ -71,42 +77,6 @@ pub struct Overlooked {
 }
 
 impl Discovery {
-    /// Creates a discovery without places.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds the folders `.agents/skills` and `.claude/skills` of a workspace. Links in them that lead out of it are not followed.
-    /// Each folder has limits of its own.
-    #[must_use]
-    pub fn with_workspace(mut self, root: impl Into<PathBuf>) -> Self {
-        self.workspace = Some(root.into());
-        self
-    }
-
-    /// Looks for no skill in the folders of the [workspace](Self::with_workspace). A folder of the user inside it still belongs to the
-    /// project.
-    #[must_use]
-    pub fn without_project_folders(mut self) -> Self {
-        self.omits_project_folders = true;
-        self
-    }
-
-    /// Adds a folder of the user, which need not exist. Links in it are followed, because the user made them.
-    #[must_use]
-    pub fn with_user_folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.folders.push(folder.into());
-        self
-    }
-
-    /// Hides files and folders of the host, such as those with secrets, which need not exist yet. None is read as a part of a skill, and a
-    /// skill in one is found only below a folder of the user.
-    #[must_use]
-    pub fn with_hidden(mut self, places: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        self.hidden.extend(places.into_iter().map(Into::into));
-        self
-    }
-
     /// Looks for the skills. Blocks.
     pub fn find(&self) -> Found {
         let root = self

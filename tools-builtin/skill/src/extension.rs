@@ -36,10 +36,10 @@ fn report(services: Option<&Services>) -> FamilyReport {
         all => format!("skills: {} ready of {all}", counted(ready, "skill")),
     });
     for shelved in &library.skills {
-        if shelved.skill.origin() == Origin::Project {
+        if shelved.skill.origin == Origin::Project {
             report.lines.push(format!(
                 "skill {} (of the project): {}",
-                shelved.skill.name(),
+                shelved.skill.name,
                 shelved.standing_text()
             ));
         }
@@ -47,13 +47,13 @@ fn report(services: Option<&Services>) -> FamilyReport {
     let faults = library.skills.iter().flat_map(|shelved| {
         let skill = &shelved.skill;
         skill
-            .faults()
+            .faults
             .iter()
-            .map(move |fault| format!("{}: {fault}", skill.path().display()))
+            .map(move |fault| format!("{}: {fault}", skill.path.display()))
     });
     report.findings = faults
         .chain(library.overlooked.iter().cloned())
-        .chain(service.clashes().iter().map(clash_text))
+        .chain(service.clashes.iter().map(clash_text))
         .map(|fault| Finding::new("skill", fault))
         .collect();
     report

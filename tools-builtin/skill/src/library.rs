@@ -23,8 +23,11 @@ pub(crate) struct Library {
     pub(crate) skills: Vec<Shelved>,
     /// Sentences on the places that look like skills and are none, on full folders, and on missing ones.
     pub(crate) overlooked: Vec<String>,
-    places: Vec<PathBuf>,
-    workspace: String,
+    /// The folders of skills of the user, also of other sessions of theirs, and the links below them that can lead to skills. They need not
+    /// exist.
+    pub(crate) places: Vec<PathBuf>,
+    /// The workspace as approvals name it.
+    pub(crate) workspace: String,
 }
 
 /// A skill of a library.
@@ -53,41 +56,24 @@ impl Library {
     /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
     /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach.
     pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
-        let hidden = settings.paths_hidden_in(Path::new(&workspace));
-        let mut discovery = Discovery::new()
-            .with_workspace(&workspace)
-            .with_hidden(hidden);
-        if !reads_project {
-            discovery = discovery.without_project_folders();
-        }
-        let configured = settings
-            .of::<SkillKeys>()
-            .folders
-            .iter()
-            .map(|folder| folder.value.clone());
-        let used: Vec<_> = user_folders().into_iter().chain(configured).collect();
-        let mut places: Vec<_> = used
-            .iter()
-            .chain(&named_folders(settings))
-            .cloned()
-            .collect();
-        let find = |discovery, places: &[PathBuf]| {
-            places
-                .iter()
-                .cloned()
-                .fold(discovery, Discovery::with_user_folder)
-                .find()
-        };
+        let configured = settings.of::<SkillKeys>().folders.iter();
+        let mut used = user_folders();
+        used.extend(configured.clone().map(|folder| folder.value.clone()));
+        let mut places = [used.clone(), named_folders(settings)].concat();
         // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
-        let (found, links) = (
-            find(discovery, &used),
-            find(Discovery::new(), &places).links,
-        );
-        places.extend(links);
-        let missing = settings
-            .of::<SkillKeys>()
-            .folders
-            .iter()
+        let of_user = Discovery {
+            folders: places.clone(),
+            ..Discovery::default()
+        };
+        places.extend(of_user.find().links);
+        let of_session = Discovery {
+            workspace: Some(PathBuf::from(&workspace)),
+            omits_project_folders: !reads_project,
+            folders: used,
+            hidden: settings.paths_hidden_in(Path::new(&workspace)),
+        };
+        let found = of_session.find();
+        let missing = configured
             .filter(|folder| !folder.value.exists())
             .map(|folder| {
                 format!(
@@ -105,13 +91,13 @@ impl Library {
         for skill in found
             .skills
             .iter()
-            .filter(|skill| skill.origin() == Origin::Project)
+            .filter(|skill| skill.origin == Origin::Project)
         {
-            *names.entry(skill.name().to_owned()).or_default() += 1;
+            *names.entry(skill.name.clone()).or_default() += 1;
         }
         let shelve = |skill: Skill| {
-            let has_namesake = names.get(skill.name()).is_some_and(|count| *count > 1);
-            let (skill, standing) = match skill.origin() {
+            let has_namesake = names.get(&skill.name).is_some_and(|count| *count > 1);
+            let (skill, standing) = match skill.origin {
                 Origin::User => (skill, Standing::Ready),
                 Origin::Project if !reads_project => (skill, Standing::NotRead),
                 Origin::Project => judged(skill, &workspace, approvals.as_ref(), has_namesake),
@@ -132,19 +118,14 @@ impl Library {
         .with_conflicts()
     }
 
-    /// Returns the folders of skills of the user, also of other sessions of theirs, and the links below them that can lead to skills. They need not exist.
-    pub(crate) fn places(&self) -> &[PathBuf] {
-        &self.places
-    }
-
     /// Marks the skills that sessions might use if others did not have their names.
     fn with_conflicts(mut self) -> Self {
-        for clash in self.service().clashes() {
+        for clash in self.service().clashes {
             for shelved in self
                 .skills
                 .iter_mut()
                 .filter(|shelved| shelved.is_trusted())
-                .filter(|shelved| shelved.skill.name().to_lowercase() == clash.name.to_lowercase())
+                .filter(|shelved| shelved.skill.name.to_lowercase() == clash.name.to_lowercase())
             {
                 shelved.standing = Standing::Conflict(clash.clone());
             }
@@ -162,36 +143,29 @@ impl Library {
     /// Returns the skills that a session may use, with the reasons for which it has not the others.
     pub(crate) fn service(&self) -> Skills {
         let trusted = self.skills.iter().filter(|shelved| shelved.is_trusted());
-        let skills = Skills::new(trusted.map(|shelved| shelved.skill.clone()));
-        let withheld = self
-            .skills
-            .iter()
-            .filter_map(|shelved| Some((shelved.skill.name(), shelved.withheld_text()?)));
-        withheld.fold(skills, |skills, (name, reason)| {
-            skills.with_withheld(name, reason)
-        })
+        let mut skills = Skills::new(trusted.map(|shelved| shelved.skill.clone()));
+        let withheld = self.skills.iter();
+        skills.withheld = withheld
+            .filter_map(|shelved| Some((shelved.skill.name.clone(), shelved.withheld_text()?)))
+            .collect();
+        skills
     }
 
     /// Returns a skill that sessions may use now and not once this one is approved, because both would have one name.
     pub(crate) fn rival(&self, shelved: &Shelved) -> Option<&Skill> {
-        let name = shelved.skill.name().to_lowercase();
+        let name = shelved.skill.name.to_lowercase();
         let mut trusted = self
             .skills
             .iter()
             .filter(|other| other.is_trusted() && !std::ptr::eq(*other, shelved));
         trusted
-            .find(|other| other.skill.name().to_lowercase() == name)
+            .find(|other| other.skill.name.to_lowercase() == name)
             .map(|other| &other.skill)
     }
 
     /// Returns the facts about a project's skill that the user approves.
     pub(crate) fn subject(&self, skill: &Skill, contents: &Contents) -> Subject {
         subject(skill, contents, &self.workspace)
-    }
-
-    /// Returns the workspace as approvals name it.
-    pub(crate) fn workspace(&self) -> &str {
-        &self.workspace
     }
 }
 
@@ -205,7 +179,7 @@ impl Shelved {
     pub(crate) fn standing_text(&self) -> String {
         let approve = || match self.has_namesake {
             true => "another skill has this name; rename one".to_owned(),
-            false => format!("run {}", approval_command(self.skill.name())),
+            false => format!("run {}", approval_command(&self.skill.name)),
         };
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
@@ -242,7 +216,7 @@ impl Shelved {
             true => "rename it, because another skill of the project has this name".to_owned(),
             false => format!(
                 "run {}; new sessions then have it",
-                approval_command(self.skill.name())
+                approval_command(&self.skill.name)
             ),
         };
         Some(format!("{state}; ask the user to {step}"))
@@ -270,7 +244,7 @@ fn judged(
     approvals: Option<&Approvals>,
     has_namesake: bool,
 ) -> (Skill, Standing) {
-    let approved = match approvals.map(|approvals| approvals.approved(workspace, skill.name())) {
+    let approved = match approvals.map(|approvals| approvals.approved(workspace, &skill.name)) {
         Some(Ok(Some(approved))) => approved,
         Some(Ok(None)) | None => return (skill, Standing::Unapproved),
         Some(Err(error)) => return (skill, Standing::Unusable(error.to_string())),
@@ -290,7 +264,7 @@ fn judged(
     };
     let present = subject(&skill, &contents, workspace);
     if present.digest() == approved.digest() {
-        let step = format!("run {}", approval_command(skill.name()));
+        let step = format!("run {}", approval_command(&skill.name));
         return (skill.with_pinned(contents, step), Standing::Ready);
     }
     let changes = present
@@ -308,16 +282,16 @@ fn subject(skill: &Skill, contents: &Contents, workspace: &str) -> Subject {
     let facts: Map<String, Value> = files
         .chain([(FOLDER.to_owned(), folder(skill, workspace))])
         .collect();
-    Subject::from_facts(workspace, skill.name(), facts)
+    Subject::from_facts(workspace, &skill.name, facts)
 }
 
 /// Returns the path of a skill below the workspace.
 fn folder(skill: &Skill, workspace: &str) -> Value {
     json!(
         skill
-            .path()
+            .path
             .strip_prefix(workspace)
-            .unwrap_or(skill.path())
+            .unwrap_or(&skill.path)
             .to_string_lossy()
     )
 }

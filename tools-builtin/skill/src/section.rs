@@ -36,8 +36,8 @@ pub(crate) fn section<'a>(
         let description = visible_line(skill.description(), MAX_DESCRIPTION);
         let long = format!(
             "- {} ({}): {description}\n",
-            skill.name(),
-            whose(skill.origin())
+            skill.name,
+            whose(skill.origin)
         );
         let line = match escaped_length(&long).saturating_sub(short.len()) {
             more if more <= left && !description.is_empty() => {
@@ -69,7 +69,7 @@ fn escaped_length(line: &str) -> usize {
 }
 
 fn without_description(skill: &Skill) -> String {
-    format!("- {} ({})\n", skill.name(), whose(skill.origin()))
+    format!("- {} ({})\n", skill.name, whose(skill.origin))
 }
 
 /// Returns the owner as a model is told.

@@ -28,7 +28,7 @@ pub(crate) fn insert_library(settings: &Settings, services: &mut Services) -> Ve
         return Vec::new();
     };
     let library = Library::load(root.to_owned(), !settings.ignores_project, settings);
-    let places = library.places().to_vec();
+    let places = library.places.to_vec();
     services.insert(library);
     places
 }
@@ -40,7 +40,7 @@ pub(crate) fn insert(_settings: &Settings, services: &mut Services) -> Result<()
     };
     let skills = library.service();
     services.insert(LeftOut(left_out(&library, &skills)));
-    let is_empty = skills.list().next().is_none() && skills.clashes().is_empty();
+    let is_empty = skills.list().next().is_none() && skills.clashes.is_empty();
     if is_empty {
         services.insert_absent::<Skills>(absence(&library));
     } else {
@@ -68,7 +68,7 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
     let of_project = library
         .skills
         .iter()
-        .filter(|shelved| shelved.skill.origin() == Origin::Project);
+        .filter(|shelved| shelved.skill.origin == Origin::Project);
     let waiting: Vec<_> = of_project.filter(|shelved| !shelved.is_trusted()).collect();
     let mut reasons: Vec<String> = match waiting.len() {
         0..=MAX_NAMED => waiting
@@ -76,7 +76,7 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
             .map(|shelved| {
                 format!(
                     "the skill {} of the project {}",
-                    shelved.skill.name(),
+                    shelved.skill.name,
                     shelved.standing_text()
                 )
             })
@@ -86,7 +86,7 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
             program::name()
         )],
     };
-    reasons.extend(skills.clashes().iter().map(clash_text));
+    reasons.extend(skills.clashes.iter().map(clash_text));
     reasons
 }
 

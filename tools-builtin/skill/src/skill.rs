@@ -1,7 +1,7 @@
 //! [`Skill`]: a skill that was found.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tools::{Digest, ToolError, visible_line};
@@ -22,11 +22,16 @@ const NAMED: usize = 5;
 /// A skill: a folder with instructions for one kind of task.
 #[derive(Clone, Debug)]
 pub struct Skill {
-    pub(crate) name: String,
-    pub(crate) origin: Origin,
-    pub(crate) path: PathBuf,
-    pub(crate) front_matter: FrontMatter,
-    pub(crate) faults: Vec<Fault>,
+    /// The name by which the skill is called.
+    pub name: String,
+    /// The owner of the folder.
+    pub origin: Origin,
+    /// The path of the folder, for display.
+    pub path: PathBuf,
+    /// The fields of the front matter, which are text from outside.
+    pub front_matter: FrontMatter,
+    /// The deviations from the specification.
+    pub faults: Vec<Fault>,
     pub(crate) file: String,
     pub(crate) folder: Arc<Folder>,
     pub(crate) pinned: Option<Arc<Contents>>,
@@ -95,37 +100,12 @@ pub enum SkillError {
 }
 
 impl Skill {
-    /// Returns the name by which the skill is called.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the owner of the folder.
-    pub fn origin(&self) -> Origin {
-        self.origin
-    }
-
-    /// Returns the path of the folder, for display.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the fields of the front matter, which are text from outside.
-    pub fn front_matter(&self) -> &FrontMatter {
-        &self.front_matter
-    }
-
     /// Returns the description, which is text from outside. Returns an empty one if there is none.
     pub(crate) fn description(&self) -> &str {
         self.front_matter.description.as_deref().unwrap_or_default()
     }
 
-    /// Returns the deviations from the specification.
-    pub fn faults(&self) -> &[Fault] {
-        &self.faults
-    }
-
-    /// Reads all files of the folder, as a person approves them. They have the [front matter](Self::front_matter) of this value.
+    /// Reads all files of the folder, as a person approves them. They have the [front matter](Self#structfield.front_matter) of this value.
     ///
     /// # Errors
     /// - Returns an error if the folder has a link or an entry of another kind, if it is too large, or if a file cannot be read.

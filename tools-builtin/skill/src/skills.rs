@@ -15,9 +15,11 @@ use crate::{Skill, SkillError};
 #[derive(Clone, Debug, Default)]
 pub struct Skills {
     skills: BTreeMap<String, Skill>,
-    clashes: Vec<Clash>,
-    /// The reasons for which the session does not have other skills, by name.
-    withheld: BTreeMap<String, String>,
+    /// The names that several skills have.
+    pub clashes: Vec<Clash>,
+    /// The names of skills that the host withholds, such as of one that waits for approval, with the reason and the next step. Only the
+    /// error of [`get`](Self::get) for this name shows them, so that a model that does not know the name does not read it.
+    pub withheld: BTreeMap<String, String>,
 }
 
 /// A name that several skills have. None of them is used.
@@ -36,20 +38,20 @@ impl Skills {
         let mut by_name: BTreeMap<String, Vec<Skill>> = BTreeMap::new();
         for skill in skills {
             by_name
-                .entry(skill.name().to_lowercase())
+                .entry(skill.name.to_lowercase())
                 .or_default()
                 .push(skill);
         }
         let mut taken = Self::default();
         for mut same in by_name.into_values() {
             match (same.len(), same.pop()) {
-                (1, Some(skill)) => drop(taken.skills.insert(skill.name().to_owned(), skill)),
+                (1, Some(skill)) => drop(taken.skills.insert(skill.name.clone(), skill)),
                 (_, Some(last)) => {
-                    let name = last.name().to_owned();
+                    let name = last.name.to_owned();
                     same.push(last);
                     let places = same
                         .iter()
-                        .map(|skill| visible_line(&skill.path().to_string_lossy(), 200))
+                        .map(|skill| visible_line(&skill.path.to_string_lossy(), 200))
                         .collect();
                     taken.clashes.push(Clash { name, places });
                 }
@@ -59,22 +61,9 @@ impl Skills {
         taken
     }
 
-    /// Adds the name of a skill that the host withholds, such as one that waits for approval, with the reason and the next step. Only the
-    /// error of [`get`](Self::get) for this name shows them, so that a model that does not know the name does not read it.
-    #[must_use]
-    pub fn with_withheld(mut self, name: impl Into<String>, reason: impl Into<String>) -> Self {
-        self.withheld.insert(name.into(), reason.into());
-        self
-    }
-
     /// Returns the skills, sorted by name.
     pub fn list(&self) -> impl Iterator<Item = &Skill> {
         self.skills.values()
-    }
-
-    /// Returns the names that several skills have.
-    pub fn clashes(&self) -> &[Clash] {
-        &self.clashes
     }
 
     /// Returns the skill of this name.

@@ -40,8 +40,11 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| {
         names.with_name(host, loopback)
     });
-    let http =
-        HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
+    let http = HttpClient::from_options(HttpOptions {
+        resolver: Some(Arc::new(resolver)),
+        ..HttpOptions::default()
+    })
+    .unwrap();
     let mut catalog = Catalog::new();
     tools_builtin::register(&mut catalog).unwrap();
     // This binary starts no programs; the tests of toolcrib-exec do.
@@ -67,7 +70,12 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
         .with_service(Workspace::open(files.path()).unwrap())
         .with_service(Memory::in_memory().unwrap().with_project(files.path()))
         .with_service(Skills::new(
-            Discovery::new().with_workspace(files.path()).find().skills,
+            Discovery {
+                workspace: Some(files.path().into()),
+                ..Discovery::default()
+            }
+            .find()
+            .skills,
         ))
         .with_service(
             Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap(),

@@ -7,9 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tools::IgnorePoison as _;
-use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
+use tools::{IgnorePoison as _, Services};
 
 use crate::committed::Committed;
 use crate::git::Git;
@@ -65,24 +64,16 @@ struct Authorship {
 }
 
 impl Authorship {
-    /// Returns true if `check` does, and if nobody may have forged what it reads.
-    fn judge(&self, check: impl FnOnce(&Repository, &Committed) -> bool) -> bool {
-        let Some(marks) = &self.marks else {
-            return false;
-        };
+    /// Returns true if `check` does, and if nobody may have forged what it reads. Returns `None` if there is nothing to read.
+    fn judge(&self, check: impl FnOnce(&Repository, &Committed) -> bool) -> Option<bool> {
+        let marks = self.marks.as_ref()?;
         // The session of another program may have died. One that cannot be settled is lost.
         let _ = settle_lost(marks);
-        let Some(repository) = Repository::find(&self.root) else {
-            return false;
-        };
-        let Some(git) = Git::find(&repository) else {
-            return false;
-        };
-        let Some(committed) = self.committed(&git) else {
-            return false;
-        };
+        let repository = Repository::find(&self.root)?;
+        let committed = self.committed(&Git::find(&repository)?)?;
+        let is_checked = check(&repository, &committed) && repository.is_plain();
         // A program may still run, so the marks are looked at last.
-        check(&repository, &committed) && repository.is_plain() && !marks.is_marked(&repository)
+        Some(is_checked && !marks.is_marked(&repository))
     }
 
     fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
@@ -116,7 +107,7 @@ impl FileJudge for Authorship {
         self.judge(|repository, committed| {
             let files = walk::files(repository, committed, paths);
             files.is_some_and(|files| content::is_committed(&files))
-        })
+        }) == Some(true)
     }
 
     fn is_name_of_user(&self, paths: &[PathBuf]) -> bool {
@@ -145,7 +136,7 @@ impl FileJudge for Authorship {
                     .relative(path)
                     .is_some_and(|path| committed.has_name(&path))
             })
-        })
+        }) == Some(true)
     }
 
     fn note_write(&self, path: &Path) -> io::Result<()> {

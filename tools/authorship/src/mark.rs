@@ -1,10 +1,9 @@
 //! [`Marks`]: the repositories in which a session may have forged commits.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::{fs, io};
 
 use host::folders;
 use host::placed::FolderId;
@@ -110,20 +109,13 @@ impl Marks {
             fs::remove_file(file)?;
         }
         let git = repository.git();
-        self.put(
-            &self.file("cleared", &git),
-            &Dated {
-                identity: FolderId::of(&git),
-                path: git,
-                at: now(),
-            },
-        )
+        self.note("cleared", &git, FolderId::of(&git))
     }
 
     /// Notes that a file tool writes at a path.
     pub(crate) fn note_write(&self, root: &Path, path: &Path) -> io::Result<()> {
         if root.starts_with(path) {
-            return self.note_root(root);
+            return self.note("root", root, None);
         }
         let is_git = |part: &&Path| {
             part.file_name()
@@ -143,7 +135,7 @@ impl Marks {
     /// Marks the repositories of the root that a program may write. Returns the marks.
     pub(crate) fn begin(&self, program: &Running) -> io::Result<Vec<(PathBuf, Mark)>> {
         if program.may_write(&program.root) {
-            self.note_root(&program.root)?;
+            self.note("root", &program.root, None)?;
         }
         let written = of_root(&program.root).filter(|git| program.may_write(git));
         let put = written.map(|git| {
@@ -174,7 +166,7 @@ impl Marks {
         }
         settled
             .and(self.mark_below(program))
-            .and(self.note_root(&program.root))
+            .and(self.note("root", &program.root, None))
     }
 
     /// Marks the repositories in folders of the workspace that the program made or wrote. The root's record covers them while they are below
@@ -238,15 +230,13 @@ impl Marks {
             .any(|(other, of)| Some(&**other) != file && is_equal(of))
     }
 
-    fn note_root(&self, root: &Path) -> io::Result<()> {
-        self.put(
-            &self.file("root", root),
-            &Dated {
-                path: root.to_owned(),
-                identity: None,
-                at: now(),
-            },
-        )
+    fn note(&self, begin: &str, path: &Path, identity: Option<FolderId>) -> io::Result<()> {
+        let dated = Dated {
+            path: path.to_owned(),
+            identity,
+            at: now(),
+        };
+        self.put(&self.file(begin, path), &dated)
     }
 
     /// Returns true if a session could have made the repository: it lies below the root of one that wrote later than the user's trust.

@@ -4,11 +4,10 @@ mod displaced;
 
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+use std::{io, process};
 
 use host::folders;
 use host::placed::{self, FolderId, Folders, rebased};

@@ -1,8 +1,7 @@
 //! [`Watch`]: the time in which a program may write.
 
-use std::io;
-use std::mem;
 use std::path::PathBuf;
+use std::{io, mem};
 
 use crate::mark::{Mark, Marks};
 use crate::running::{Recorded, Running};

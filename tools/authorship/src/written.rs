@@ -110,18 +110,12 @@ impl Written {
             .of(root)?
             .iter()
             .try_for_each(|program| self.settle(program))?;
-        let whole = || WrittenFile {
-            path: String::new(),
-            at: 0,
-            is_whole: true,
-            is_document: false,
-        };
         let files = [FILE, DOCUMENT].map(|begin| records::list(&folder, begin));
         let files = files.into_iter().collect::<io::Result<Vec<_>>>()?;
         Ok(files
             .iter()
             .flatten()
-            .map(|file| records::read(file).unwrap_or_else(|_| whole()))
+            .map(|file| records::read(file).unwrap_or_else(|_| whole(0, false)))
             .collect())
     }
 
@@ -163,19 +157,13 @@ impl Written {
             return Ok(());
         }
         // The second record is later than any that another process replaced meanwhile.
-        let whole = || WrittenFile {
-            path: String::new(),
-            at: now(),
-            is_whole: true,
-            is_document,
-        };
         let all = file_of("");
-        records::write(&all, &whole())?;
+        records::write(&all, &whole(now(), is_document))?;
         files
             .iter()
             .filter(|file| **file != all)
             .try_for_each(|file| private::remove(file).map(drop))?;
-        records::write(&all, &whole())
+        records::write(&all, &whole(now(), is_document))
     }
 
     fn prepared(&self, root: &Path) -> io::Result<PathBuf> {
@@ -190,6 +178,16 @@ impl Written {
     fn folder_of(&self, root: &Path) -> PathBuf {
         self.folder
             .join(Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string())
+    }
+}
+
+/// Returns the record of all files of a workspace.
+fn whole(at: u64, is_document: bool) -> WrittenFile {
+    WrittenFile {
+        path: String::new(),
+        at,
+        is_whole: true,
+        is_document,
     }
 }
 

@@ -289,7 +289,7 @@ pub async fn steps(
 #[allow(clippy::unwrap_used)]
 pub async fn among(others: u64, calls: u64) {
     let mut catalog =
-        Catalog::new().with_admission(Admission::new().with_max_concurrency(1 << 16).into());
+        Catalog::new().with_admission(Admission::default().with_max_concurrency(1 << 16).into());
     catalog.submit(&[&MEASURE_TOOL, &LINGER_TOOL]).unwrap();
     let cx = granted();
     let mut tasks = tokio::task::JoinSet::new();

@@ -1,9 +1,8 @@
 //! [`Body`]: the body of an answer, as it arrives.
 
-use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
@@ -211,7 +210,6 @@ impl fmt::Debug for Body {
 /// }
 /// ```
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct ResponseStream {
     /// The final URL, after redirects.
     pub url: Url,

@@ -23,7 +23,7 @@ use crate::{
 /// use tools::Host;
 /// use tools_http::HttpClient;
 ///
-/// let cx = Host::new().with_service(HttpClient::new());
+/// let cx = Host::new().with_service(HttpClient::default());
 /// # let _ = cx;
 /// ```
 #[derive(Clone)]
@@ -33,12 +33,6 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// Creates a client with default options.
-    pub fn new() -> Self {
-        Self::from_options(HttpOptions::default())
-            .unwrap_or_else(|_| unreachable!("the default options are valid"))
-    }
-
     /// Creates a client.
     ///
     /// # Errors
@@ -260,8 +254,10 @@ impl fmt::Debug for HttpClient {
 }
 
 impl Default for HttpClient {
+    /// Creates a client with default options.
     fn default() -> Self {
-        Self::new()
+        Self::from_options(HttpOptions::default())
+            .unwrap_or_else(|_| unreachable!("the default options are valid"))
     }
 }
 

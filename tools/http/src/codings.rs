@@ -1,9 +1,8 @@
 //! The content codings of a body, such as gzip.
 
-use std::io;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::{io, mem};
 
 use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder};
 use http::{HeaderMap, HeaderValue, header};

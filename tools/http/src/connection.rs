@@ -1,11 +1,10 @@
 //! [`Connection`]: a connection for another protocol than HTTP.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::{fmt, io};
 
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -25,7 +24,8 @@ use crate::{HttpError, location};
 /// concurrent request until it is dropped.
 pub struct Connection {
     stream: Either<TcpStream, Box<TlsStream<TcpStream>>>,
-    peer: SocketAddr,
+    /// The address of the server.
+    pub peer: SocketAddr,
     url: Url,
     exchange: Arc<Exchange>,
     bounds: Bounds,
@@ -45,10 +45,7 @@ impl Connection {
             return Err(HttpError::url(&url, reason));
         }
         cx.require(Access::Write, "net", &location::net_host(&url))
-            .map_err(|error| HttpError::Refused {
-                url: url.to_string(),
-                error: Box::new(error),
-            })?;
+            .map_err(|error| HttpError::refused(&url, error))?;
         let bounds = Bounds::new(cx, &url, exchange.limits.total);
         let dialled = bounds.run(async {
             let slot = exchange.slots.acquire(&url).await;
@@ -111,11 +108,6 @@ impl Connection {
     /// Returns true if the connection is encrypted.
     pub fn is_encrypted(&self) -> bool {
         matches!(self.stream, Either::Right(_))
-    }
-
-    /// Returns the address of the server.
-    pub fn peer(&self) -> SocketAddr {
-        self.peer
     }
 }
 

@@ -170,6 +170,7 @@ macro_rules! constructors {
 
 constructors! {
     url: Url { reason: String },
+    refused: Refused { error: Box<ToolError> },
     too_large: TooLarge { limit: usize },
     headers: Headers { limit: usize },
     time: Time { limit: Duration },

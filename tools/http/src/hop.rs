@@ -53,10 +53,7 @@ impl Hop {
         let is_read = [Method::GET, Method::HEAD].contains(&self.method);
         let access = if is_read { Access::Read } else { Access::Write };
         cx.require(access, "net", &location::net_host(&self.url))
-            .map_err(|error| HttpError::Refused {
-                url: self.url.to_string(),
-                error: Box::new(error),
-            })?;
+            .map_err(|error| HttpError::refused(&self.url, error))?;
         filter.check_literal(&self.url)
     }
 }

@@ -7,7 +7,6 @@ use crate::{BoundSecret, HttpLimits, Resolver};
 
 /// The options of a client. They are for the user to decide: never take them from a project or a model.
 #[derive(Clone, Default)]
-#[non_exhaustive]
 pub struct HttpOptions {
     /// Hosts whose addresses may be private.
     ///
@@ -30,54 +29,6 @@ pub struct HttpOptions {
     pub limits: HttpLimits,
     /// The resolver of host names, or `None` for that of the system.
     pub resolver: Option<Arc<dyn Resolver>>,
-}
-
-impl HttpOptions {
-    /// Creates the default options.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Permits private addresses for a host, as [`private_hosts`](Self::private_hosts) describes.
-    #[must_use]
-    pub fn with_private_host(mut self, host: impl Into<String>) -> Self {
-        self.private_hosts.push(host.into());
-        self
-    }
-
-    /// Adds a secret.
-    #[must_use]
-    pub fn with_secret(mut self, secret: BoundSecret) -> Self {
-        self.secrets.push(secret);
-        self
-    }
-
-    /// Sets the [proxy](Self::proxy).
-    #[must_use]
-    pub fn with_proxy(mut self, url: impl Into<String>) -> Self {
-        self.proxy = Some(url.into());
-        self
-    }
-
-    /// Adds a root certificate in PEM.
-    #[must_use]
-    pub fn with_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.root_certificates.push(pem.into());
-        self
-    }
-
-    /// Sets the limits.
-    #[must_use]
-    pub fn with_limits(self, limits: HttpLimits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// Sets the resolver of host names.
-    #[must_use]
-    pub fn with_resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
-        self.resolver = Some(resolver);
-        self
-    }
 }
 
 impl fmt::Debug for HttpOptions {

@@ -19,13 +19,15 @@ use crate::{HttpError, location};
 /// # Ok::<(), tools_http::HttpError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Request {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
     pub(crate) max_body_bytes: Option<usize>,
-    pub(crate) max_redirects: usize,
+    /// The number of redirects that are followed at most, if it is below the limit of the client.
+    pub max_redirects: usize,
 }
 
 impl Request {
@@ -62,14 +64,12 @@ impl Request {
     ///
     /// Headers of the connection, `host` and `user-agent` belong to the client: [`HttpClient::send`](crate::HttpClient::send) refuses
     /// them.
-    #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
     /// Sets the body.
-    #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = Some(body.into());
         self
@@ -92,16 +92,8 @@ impl Request {
     }
 
     /// Lowers the maximum size of the response's body after decompression, in bytes.
-    #[must_use]
     pub fn with_max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body_bytes = Some(bytes);
-        self
-    }
-
-    /// Lowers the maximum number of redirects that the request follows.
-    #[must_use]
-    pub fn with_max_redirects(mut self, count: usize) -> Self {
-        self.max_redirects = count;
         self
     }
 

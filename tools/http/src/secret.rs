@@ -17,7 +17,7 @@ use crate::{HttpError, headers, location};
 ///
 /// # let key = "a key of a variable or a file";
 /// let secret = BoundSecret::new("brave", "https://api.search.brave.com", "X-Subscription-Token", "", key)?;
-/// let options = HttpOptions::new().with_secret(secret);
+/// let options = HttpOptions { secrets: vec![secret], ..HttpOptions::default() };
 /// # let _ = options;
 /// # Ok::<(), tools_http::HttpError>(())
 /// ```

@@ -61,11 +61,12 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 ///
 /// A catalog shares its admission with its clones and tool sets. Catalogs whose tools touch the same targets can
 /// [share one](crate::Catalog::with_admission).
+#[must_use]
 pub struct Admission {
     concurrency: ConcurrencyLimit,
     table: Mutex<Table>,
     max_waiting: usize,
-    number: u64,
+    pub(crate) number: u64,
 }
 
 /// The permission of a call to run, or its position in the queue until it may. Dropping it releases the call's slots and keys.
@@ -97,19 +98,12 @@ impl Admission {
     /// duration.
     pub const DEFAULT_MAX_WAITING: usize = 1024;
 
-    /// Creates an admission for [`Self::DEFAULT_MAX_CONCURRENCY`] concurrent and [`Self::DEFAULT_MAX_WAITING`] waiting calls.
-    pub fn new() -> Self {
-        Self::with_limits(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
-    }
-
     /// Sets the maximum number of concurrent calls; 0 counts as 1. Nested calls do not count: they share the slot of their outer call.
-    #[must_use]
     pub fn with_max_concurrency(self, max_concurrency: usize) -> Self {
         Self::with_limits(max_concurrency.max(1), self.max_waiting)
     }
 
     /// Sets the maximum number of waiting calls. Further calls fail with [`ToolErrorKind::Overloaded`](crate::ToolErrorKind::Overloaded).
-    #[must_use]
     pub fn with_max_waiting(self, max_waiting: usize) -> Self {
         Self {
             max_waiting,
@@ -124,12 +118,7 @@ impl Admission {
 
     /// Returns the number of waiting calls.
     pub fn waiting(&self) -> usize {
-        lock(&self.table).waiting()
-    }
-
-    /// Returns the number of this admission, unique in the process.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
+        lock(&self.table).waiting
     }
 
     /// Admits a call without keys and without limits of its tool, without locking. Returns `None` if the call would have to wait.
@@ -153,7 +142,7 @@ impl Admission {
         let (permit, may_stay) = self
             .change(|table, wakers| {
                 let id = table.register(request, &self.concurrency, wakers)?;
-                let may_stay = table.is_running(id) || table.waiting() <= self.max_waiting;
+                let may_stay = table.is_running(id) || table.waiting <= self.max_waiting;
                 Some((
                     Permit {
                         admission: self,
@@ -280,8 +269,9 @@ impl Drop for Permit<'_> {
 }
 
 impl Default for Admission {
+    /// Creates an admission for [`Self::DEFAULT_MAX_CONCURRENCY`] concurrent and [`Self::DEFAULT_MAX_WAITING`] waiting calls.
     fn default() -> Self {
-        Self::new()
+        Self::with_limits(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
     }
 }
 

@@ -40,7 +40,7 @@ fn wait(permit: &Permit<'_>) {
 fn one_writes_and_several_read() {
     check(|| {
         let (admission, readers, writers) = (
-            Arc::new(Admission::new()),
+            Arc::new(Admission::default()),
             Arc::new(AtomicUsize::new(0)),
             Arc::new(AtomicUsize::new(0)),
         );
@@ -76,7 +76,7 @@ fn one_writes_and_several_read() {
 fn the_concurrency_limit_holds_and_every_waiting_call_runs() {
     check(|| {
         let (admission, running) = (
-            Arc::new(Admission::new().with_max_concurrency(1)),
+            Arc::new(Admission::default().with_max_concurrency(1)),
             Arc::new(AtomicUsize::new(0)),
         );
         let same = admission.clone();
@@ -100,7 +100,7 @@ fn the_concurrency_limit_holds_and_every_waiting_call_runs() {
 #[test]
 fn a_call_cancelled_while_waiting_blocks_no_other() {
     check(|| {
-        let admission = Arc::new(Admission::new());
+        let admission = Arc::new(Admission::default());
         let same = admission.clone();
         let call = move |is_patient: bool| -> Thread {
             let admission = admission.clone();
@@ -121,7 +121,7 @@ fn a_call_cancelled_while_waiting_blocks_no_other() {
 #[test]
 fn nested_calls_do_not_wait_in_a_circle() {
     check(|| {
-        let admission = Arc::new(Admission::new().with_max_concurrency(2));
+        let admission = Arc::new(Admission::default().with_max_concurrency(2));
         let same = admission.clone();
         let composite = move |own: &'static str, other: &'static str| -> Thread {
             let admission = admission.clone();

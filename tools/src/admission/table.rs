@@ -32,7 +32,7 @@ pub(super) struct Table {
     index: Index,
     /// Calls that wait for a slot or a token and for no other call, in order of arrival.
     ready: BTreeSet<u64>,
-    waiting: usize,
+    pub(super) waiting: usize,
 }
 
 struct Call {
@@ -238,11 +238,6 @@ impl Table {
                 Status::Waiting(call.not_before)
             }
         }
-    }
-
-    /// Returns the number of waiting calls.
-    pub(super) fn waiting(&self) -> usize {
-        self.waiting
     }
 
     pub(super) fn is_running(&self, id: u64) -> bool {

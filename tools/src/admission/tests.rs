@@ -220,7 +220,7 @@ proptest! {
         events in prop::collection::vec(event(), 1..40),
         places in 1..4usize,
     ) {
-        let admission = Admission::new().with_max_concurrency(places);
+        let admission = Admission::default().with_max_concurrency(places);
         let limiter = limiter();
         let mut live: Vec<Live<'_>> = Vec::new();
         for (id, event) in events.into_iter().enumerate() {
@@ -257,7 +257,7 @@ proptest! {
     fn conflicting_top_level_calls_run_in_order_of_arrival(
         calls in prop::collection::vec(prop::collection::vec(key(), 0..3), 1..20),
     ) {
-        let admission = Admission::new();
+        let admission = Admission::default();
         let request = |keys: &Vec<Key>| Request {
             keys: keys.clone(), limiter: None, is_nested: false, has_foreign: false, outer_calls: &[],
         };

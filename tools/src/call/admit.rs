@@ -29,7 +29,7 @@ pub(super) fn keys(entry: &Entry, caller: &ToolContext, targets: &[Target]) -> V
 /// Admits a call without targets and without limits of its tool. Returns `None` for any other call, or if this call would have to
 /// wait.
 pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Option<Permit<'a>> {
-    let is_free = keys.is_empty() && entry.limiter().is_none();
+    let is_free = keys.is_empty() && entry.limiter.is_none();
     is_free
         .then(|| entry.admission().enter(call.caller.call().is_some()))
         .flatten()
@@ -49,13 +49,13 @@ pub(super) fn register<'a>(
     let outer_calls = call.outer_queue_numbers();
     let own: Vec<_> = outer_calls
         .iter()
-        .filter(|number| number.admission == admission.number())
+        .filter(|number| number.admission == admission.number)
         .map(|number| number.call)
         .collect();
     let has_foreign = own.len() < outer_calls.len();
     let request = Request {
         keys,
-        limiter: entry.limiter().cloned(),
+        limiter: entry.limiter.clone(),
         is_nested,
         has_foreign,
         outer_calls: &own,
@@ -63,7 +63,7 @@ pub(super) fn register<'a>(
     let permit = admission.register(request).map_err(overloaded)?;
     if let Some(number) = permit.id() {
         call.queue_number.get_or_init(|| QueueNumber {
-            admission: admission.number(),
+            admission: admission.number,
             call: number,
         });
     }

@@ -15,7 +15,7 @@ pub(super) fn authorize<'a>(
 ) -> Result<Option<Vec<Target>>, ToolErrorKind> {
     let mut asked = None;
     for ruling in rulings {
-        match ruling.verdict() {
+        match ruling.verdict {
             Verdict::Allow => {}
             Verdict::Ask => asked
                 .get_or_insert_with(Vec::new)

@@ -20,7 +20,7 @@ pub(super) fn concerns(
     let mut concerns = Panic::catch(|| entry.handler().concerns(cx, arguments))
         .map_err(|Panic(message)| ToolErrorKind::Panicked { message })?;
     concerns.retain(|concern| {
-        !(concern.is_lifted_by_name() && cx.is_spelled(entry.tool(), &concern.target))
+        !(concern.is_lifted_by_name && cx.is_spelled(entry.tool(), &concern.target))
     });
     if let Some(known) = known_texts(cx, targets).filter(|_| cx.is_exposed()) {
         let sent = SentTexts::new(entry, arguments, targets);

@@ -16,10 +16,10 @@ pub(super) fn notes(
     readings: &[Reading],
 ) -> Vec<Content> {
     let is_plain = former.is_none() && readings.is_empty();
-    if caller.depth() > 0 || (entry.is_closed() && is_plain) {
+    if caller.depth() > 0 || (entry.is_closed && is_plain) {
         return Vec::new();
     }
-    let misspelt = if entry.is_closed() {
+    let misspelt = if entry.is_closed {
         Vec::new()
     } else {
         misspelt(&entry.tool().parameters, arguments.node())

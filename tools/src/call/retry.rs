@@ -89,7 +89,8 @@ async fn pause(entry: &Entry, call: &CallScope, wait: Duration) -> bool {
         };
         timer.await;
         until = entry
-            .limiter()
+            .limiter
+            .as_ref()
             .and_then(|limiter| limiter.take_token().err());
         if until.is_none() {
             return true;

@@ -25,7 +25,6 @@ pub trait Approver: Send + Sync {
 ///
 /// An approver that remembers decisions must key them by the tool's digest, and by the targets or the arguments' digest.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct Approval<'a> {
     /// The tool.
     pub tool: &'a ToolName,
@@ -52,7 +51,7 @@ pub struct Approval<'a> {
     pub(crate) preview: &'a dyn PreviewSource,
 }
 
-impl Approval<'_> {
+impl<'a> Approval<'a> {
     /// The default time limit of a decision: 5 minutes.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -77,9 +76,7 @@ impl Approval<'_> {
     pub async fn preview(&self) -> Option<Result<Preview, ToolError>> {
         self.preview.shown().await
     }
-}
 
-impl<'a> Approval<'a> {
     /// Returns the sensitive path that a target matches, to be shown with the question. Returns `None` if the target is not sensitive.
     pub fn sensitive(&self, target: &Target) -> Option<&'a SensitivePath> {
         self.cx.sensitive_paths().find_target(target)

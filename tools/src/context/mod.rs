@@ -55,6 +55,7 @@ pub use workspace_domain::WorkspaceDomain;
 /// [asks](Self::ask), [reports](Self::report) and [executes](Self::execute) other tools. A [`Host`] has the context of calls that no
 /// tool makes. Cloning is cheap.
 #[derive(Clone)]
+#[must_use]
 pub struct ToolContext {
     facts: Arc<Facts>,
     call: Option<Arc<CallScope>>,
@@ -111,7 +112,6 @@ struct NotInherited<T> {
 
 impl ToolContext {
     /// Sets the token that cancels calls. Inside of a call, nested calls are also cancelled when that call ends.
-    #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
         let depth = self.depth();
         self.with(|facts| {
@@ -123,19 +123,16 @@ impl ToolContext {
     }
 
     /// Adds a service for tools and replaces an earlier one of the same type.
-    #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(self, service: T) -> Self {
         self.with(|facts| facts.services.insert(service))
     }
 
     /// Replaces all services.
-    #[must_use]
     pub fn with_services(self, services: Services) -> Self {
         self.with(|facts| facts.services = services)
     }
 
     /// Returns a context for nested calls, with the intersection of this grant and these clauses.
-    #[must_use]
     pub fn narrowed(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
         let grant = self.facts.grant.narrowed(clauses);
         self.clone().with(|facts| facts.grant = Arc::new(grant))
@@ -210,7 +207,6 @@ impl ToolContext {
     }
 
     /// Removes the channel and the chat, for a call that runs outside of the conversation.
-    #[must_use]
     pub fn without_conversation(&self) -> Self {
         self.clone()
             .with(|facts| (facts.channel, facts.chat) = (None, None))

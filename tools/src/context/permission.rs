@@ -65,7 +65,7 @@ impl ToolContext {
     pub(super) fn check_discovered(&self, target: &Target) -> Result<(), ToolErrorKind> {
         let tool = self.entry().map(|entry| entry.tool().into());
         let ruling = self.ruling(tool, Some(target));
-        let unapproved = match ruling.verdict() {
+        let unapproved = match ruling.verdict {
             Verdict::Allow => None,
             Verdict::Ask => ruling
                 .reasons()
@@ -126,7 +126,7 @@ impl ToolContext {
     fn is_approved(&self, target: &Target, reason: &Reason<'_>) -> bool {
         let was_shown = |approved: &Target| match reason {
             // A person who moves a directory moves its dot files.
-            Reason::Sensitive(path) if path.sensitivity() == Sensitivity::DotFile => true,
+            Reason::Sensitive(path) if path.sensitivity == Sensitivity::DotFile => true,
             Reason::Sensitive(path) => path.covers(approved.value()),
             _ => true,
         };

@@ -21,7 +21,6 @@ impl ToolContext {
     /// assert_eq!(cx.spelling("fs.read"), "fs__read");
     /// assert_eq!(Host::new().spelling("fs.read"), "fs.read");
     /// ```
-    #[must_use]
     pub fn with_wire(self, format: Format) -> Self {
         self.with(|facts| facts.wire = Some(format))
     }

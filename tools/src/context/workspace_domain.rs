@@ -25,6 +25,7 @@ const CONTROL_FILE: &str = "a control file of this session, which decides what t
 /// assert!(host.sensitive_paths().find("rules.toml").is_none());
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct WorkspaceDomain {
     identity: Arc<str>,
     control: Vec<SensitivePath>,
@@ -42,14 +43,12 @@ impl WorkspaceDomain {
 
     /// Adds control files by their paths relative to the root. Leaves out paths that are no valid targets, because no call can name
     /// them.
-    #[must_use]
     pub fn with_control_files(self, paths: impl IntoIterator<Item: AsRef<str>>) -> Self {
         let patterns = paths.into_iter().map(|path| format!("/{}", path.as_ref()));
         self.with(patterns)
     }
 
     /// Adds control files by their name, in any directory. Leaves out a name that is no valid target.
-    #[must_use]
     pub fn with_control_name(self, name: impl Into<String>) -> Self {
         self.with([name.into()])
     }

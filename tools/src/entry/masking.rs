@@ -9,11 +9,6 @@ use super::Entry;
 use crate::schema::MASK;
 
 impl Entry {
-    /// Returns true if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.
-    pub fn has_secrets(&self) -> bool {
-        self.has_secrets
-    }
-
     /// Returns true if an argument is masked: a secret, or the arguments of a kept call.
     pub(crate) fn has_masked(&self) -> bool {
         self.mask.is_some()

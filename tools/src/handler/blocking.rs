@@ -8,8 +8,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use super::value;
-use super::{Handler, HandlerFuture, IntoToolResult};
+use super::{Handler, HandlerFuture, IntoToolResult, value};
 use crate::handler::PreviewFuture;
 use crate::{Input, Preview, ToolContext, ToolError, ToolErrorKind};
 

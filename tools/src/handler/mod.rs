@@ -249,10 +249,11 @@ pub struct HandlerFuture<'a>(FutureState<'a>);
 enum FutureState<'a> {
     /// The result of a synchronous tool, without an allocation.
     Ready(future::Ready<Outcome>),
-    Later(Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>),
+    Later(Later<'a>),
 }
 
 type Outcome = Result<ToolResult, ToolError>;
+type Later<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
 impl<'a> HandlerFuture<'a> {
     /// Wraps a future.
@@ -266,12 +267,8 @@ impl<'a> HandlerFuture<'a> {
     }
 }
 
-impl<'a> From<Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>>
-    for HandlerFuture<'a>
-{
-    fn from(
-        future: Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>,
-    ) -> Self {
+impl<'a> From<Later<'a>> for HandlerFuture<'a> {
+    fn from(future: Later<'a>) -> Self {
         Self(FutureState::Later(future))
     }
 }

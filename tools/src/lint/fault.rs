@@ -153,9 +153,6 @@ impl fmt::Display for Fault {
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
+        self.serialize(f)
     }
 }

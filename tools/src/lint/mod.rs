@@ -31,7 +31,7 @@ pub use fault::{Fault, LintRule, Severity};
 /// let mut catalog = Catalog::new();
 /// catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(()))?;
 ///
-/// let faults = Lint::new().check(&catalog).await;
+/// let faults = Lint::default().check(&catalog).await;
 /// assert_eq!(faults.len(), 1);
 /// assert_eq!((faults[0].rule, faults[0].severity), (LintRule::Example, Severity::Warning));
 /// # Ok(())
@@ -39,43 +39,15 @@ pub use fault::{Fault, LintRule, Severity};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Lint {
-    prefix: Option<String>,
-    waived: Vec<LintRule>,
-    host: Option<Host>,
+    /// The prefix with which each name begins, before a dot: `fs` for `fs.read`.
+    pub prefix: Option<String>,
+    /// The rules that are not checked.
+    pub waived: Vec<LintRule>,
+    /// The host with which examples of pure tools run. Without one, only those of tools that need no services run.
+    pub host: Option<Host>,
 }
 
 impl Lint {
-    /// Creates the checks, without a prefix of names.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Requires that each name begins with this prefix and a dot: `fs` for `fs.read`.
-    #[must_use]
-    pub fn with_prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.prefix = Some(prefix.into());
-        self
-    }
-
-    /// Sets the host with which examples of pure tools run. Without one, only those of tools that need no services run.
-    #[must_use]
-    pub fn with_host(mut self, host: Host) -> Self {
-        self.host = Some(host);
-        self
-    }
-
-    /// Waives a rule.
-    #[must_use]
-    pub fn without(mut self, rule: LintRule) -> Self {
-        self.waived.push(rule);
-        self
-    }
-
-    /// Returns true if the rule is waived.
-    pub fn waives(&self, rule: LintRule) -> bool {
-        self.waived.contains(&rule)
-    }
-
     /// Checks all tools and returns every fault, sorted by tool. Runs each example of a pure tool twice.
     pub async fn check(&self, catalog: &Catalog) -> Vec<Fault> {
         let mut faults = unusable(catalog);
@@ -98,7 +70,7 @@ impl Lint {
             }));
             examples::check(&scope, self.host.as_ref(), entry, &mut faults).await;
         }
-        faults.retain(|fault| !self.waives(fault.rule));
+        faults.retain(|fault| !self.waived.contains(&fault.rule));
         faults.sort_by(|one, other| one.tool.cmp(&other.tool));
         faults
     }

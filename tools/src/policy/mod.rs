@@ -39,12 +39,13 @@ pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 /// let targets = ["fs:write:src/lib.rs", "fs:write:src/generated/a.rs", "fs:write:README.md", "fs:read:README.md"];
 /// let targets: Vec<_> = targets.into_iter().map(str::parse).collect::<Result<_, _>>()?;
 /// let tool = ToolName::new("fs.write")?;
-/// let verdicts: Vec<_> = cx.rulings(&tool, &targets).map(|ruling| ruling.verdict()).collect();
+/// let verdicts: Vec<_> = cx.rulings(&tool, &targets).map(|ruling| ruling.verdict).collect();
 /// assert_eq!(verdicts, [Verdict::Allow, Verdict::Deny, Verdict::Ask, Verdict::Allow]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Vec<Rule>")]
+#[must_use]
 pub struct Policy {
     rules: Vec<Rule>,
     is_by_effects: bool,
@@ -66,20 +67,15 @@ impl Policy {
         }
     }
 
-    /// Adds a rule. The order of rules has no effect. Of equal rules one remains, with the origins of all.
-    #[must_use]
-    pub fn with_rule(mut self, rule: Rule) -> Self {
-        match self.rules.iter_mut().find(|present| **present == rule) {
-            Some(present) => present.merge_origins(&rule),
-            None => self.rules.push(rule),
+    /// Adds rules. Their order has no effect. Of equal rules one remains, with the origins of all.
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
+        for rule in rules {
+            match self.rules.iter_mut().find(|present| **present == rule) {
+                Some(present) => present.merge_origins(&rule),
+                None => self.rules.push(rule),
+            }
         }
         self
-    }
-
-    /// Adds rules, each as [`with_rule`](Self::with_rule) does.
-    #[must_use]
-    pub fn with_rules(self, rules: impl IntoIterator<Item = Rule>) -> Self {
-        rules.into_iter().fold(self, Self::with_rule)
     }
 
     /// Returns the rules, which are distinct.
@@ -96,7 +92,7 @@ impl Policy {
     ) -> impl Iterator<Item = &'a Rule> {
         self.rules
             .iter()
-            .filter(move |rule| rule.verdict() == verdict && rule.applies(tool, target))
+            .filter(move |rule| rule.verdict == verdict && rule.applies(tool, target))
     }
 
     /// Returns the default by which the policy asks about a target without an allowing rule, or `None` if it does not ask.

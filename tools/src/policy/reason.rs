@@ -61,7 +61,7 @@ impl<'a> Reason<'a> {
             Self::Granted(_) | Self::Untouched => Verdict::Allow,
             Self::Rules(rules) => rules
                 .iter()
-                .map(|rule| rule.verdict())
+                .map(|rule| rule.verdict)
                 .max()
                 .unwrap_or(Verdict::Allow),
             Self::Ungranted
@@ -95,12 +95,9 @@ impl fmt::Display for Reason<'_> {
                 f.write_str("no rule allows it, and this access always asks by default")
             }
             Self::Default(_) => f.write_str("no rule allows it, and this access asks by default"),
-            Self::Sensitive(path) => write!(
-                f,
-                "the sensitive path `{}`: {}",
-                path.pattern(),
-                path.note()
-            ),
+            Self::Sensitive(path) => {
+                write!(f, "the sensitive path `{}`: {}", path.pattern, path.note)
+            }
             Self::UnknownWords => {
                 f.write_str("the command has parts that are not known before it runs")
             }
@@ -131,9 +128,9 @@ impl Serialize for Reason<'_> {
             }
             Self::Default(default) => map.serialize_entry("default", default)?,
             Self::Sensitive(path) => {
-                map.serialize_entry("pattern", path.pattern())?;
-                map.serialize_entry("sensitivity", &path.sensitivity())?;
-                map.serialize_entry("note", path.note())?;
+                map.serialize_entry("pattern", &path.pattern)?;
+                map.serialize_entry("sensitivity", &path.sensitivity)?;
+                map.serialize_entry("note", &path.note)?;
             }
             Self::Untouched | Self::Ungranted | Self::UnknownWords | Self::UnnamedHost => {}
         }

@@ -32,16 +32,18 @@ use serde::{Deserialize, Serialize, Serializer};
 ///     "match": ["fs.read fs:read:.env", "fs.edit fs:write:web/.env"],
 ///     "not_match": ["fs.read fs:read:src/env.rs", "time.now"],
 /// }))?;
-/// assert_eq!(rule.verdict(), Verdict::Deny);
+/// assert_eq!(rule.verdict, Verdict::Deny);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RuleData")]
 pub struct Rule {
-    verdict: Verdict,
+    /// The verdict.
+    pub verdict: Verdict,
     tool: Option<ToolGlob>,
     target: Option<Clause>,
-    reason: Option<String>,
+    /// The reason that a denied call's error contains.
+    pub reason: Option<String>,
     origins: Origins,
 }
 
@@ -103,13 +105,6 @@ impl Rule {
         }
     }
 
-    /// Sets the reason that a denied call's error contains.
-    #[must_use]
-    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
-        self
-    }
-
     /// Adds the place that sets the rule, for explanations.
     #[must_use]
     pub fn with_origin(mut self, origin: impl Into<Arc<str>>) -> Self {
@@ -158,11 +153,6 @@ impl Rule {
         Ok(self)
     }
 
-    /// Returns the verdict.
-    pub fn verdict(&self) -> Verdict {
-        self.verdict
-    }
-
     /// Returns the targets of the rule, or `None` if it applies to all.
     pub fn target(&self) -> Option<&Clause> {
         self.target.as_ref()
@@ -173,11 +163,6 @@ impl Rule {
         self.tool
             .as_ref()
             .is_some_and(|glob| !glob.as_str().contains(['*', '?', '[', '{']))
-    }
-
-    /// Returns the reason, or `None` if not set.
-    pub fn reason(&self) -> Option<&str> {
-        self.reason.as_deref()
     }
 
     /// Returns the places that set the rule.

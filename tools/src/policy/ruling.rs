@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::reason::subject;
 use super::{Policy, Reason, Rule, SensitivePaths, Sensitivity, Verdict, host};
+use crate::join;
 
 /// The ruling about a call without targets and without a policy, as text.
 const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is about it";
@@ -21,7 +22,6 @@ const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is
 /// [`ToolContext::rulings`](crate::ToolContext::rulings) returns the former. In JSON, a ruling is an object with `target`, `verdict` and
 /// `reasons`, the [shown](Self::shown_reasons) ones, and with `unspelled` if there are [such](Self::unspelled) clauses.
 #[derive(Clone, Copy)]
-#[non_exhaustive]
 pub struct Ruling<'a> {
     /// The target, or `None` for a call without targets.
     pub target: Option<&'a Target>,
@@ -29,7 +29,8 @@ pub struct Ruling<'a> {
     policy: Option<(&'a Policy, ToolNames<'a>)>,
     /// `None` for a call without targets, so that the first such call does not build the built-in table.
     paths: Option<&'a SensitivePaths>,
-    verdict: Verdict,
+    /// The verdict.
+    pub verdict: Verdict,
 }
 
 impl<'a> Ruling<'a> {
@@ -62,11 +63,6 @@ impl<'a> Ruling<'a> {
         }
     }
 
-    /// Returns the verdict.
-    pub fn verdict(&self) -> Verdict {
-        self.verdict
-    }
-
     /// Returns the reasons for the decision, at least one. They are complete:
     ///
     /// - *Denied*: one [`Reason::Rules`], all rules that deny. Without them the target is not denied.
@@ -95,7 +91,7 @@ impl<'a> Ruling<'a> {
         let mut is_described = false;
         reasons.retain(|reason| match (reason, self.target) {
             (Reason::Sensitive(path), Some(target))
-                if path.sensitivity() == Sensitivity::Settings && path.is_whole(target.value()) =>
+                if path.sensitivity == Sensitivity::Settings && path.is_whole(target.value()) =>
             {
                 !std::mem::replace(&mut is_described, true)
             }
@@ -262,11 +258,8 @@ impl<'a> Ruling<'a> {
             ),
             None => ruling.to_string(),
         });
-        summaries
-            .filter(|summary| seen.insert(summary.clone()))
-            .collect::<Vec<_>>()
-            .join(" | ")
-            .into()
+        let summaries = summaries.filter(|summary| seen.insert(summary.clone()));
+        join(summaries, " | ").into()
     }
 
     /// Returns the reason for a denial as text: the rules that deny. A model reads it, so it leaves out the origins.
@@ -276,7 +269,10 @@ impl<'a> Ruling<'a> {
             .target
             .map(|target| format!(", for {target}"))
             .unwrap_or_default();
-        let whys: Vec<_> = rules.iter().filter_map(|rule| rule.reason()).collect();
+        let whys: Vec<_> = rules
+            .iter()
+            .filter_map(|rule| rule.reason.as_deref())
+            .collect();
         let whys = if whys.is_empty() {
             String::new()
         } else {
@@ -327,7 +323,7 @@ impl Serialize for Ruling<'_> {
         if !unspelled.is_empty() {
             ruling.serialize_field(
                 "unspelled",
-                &unspelled.iter().map(|(clause, word)| json!({"clause": clause, "word": word.word(), "why": word.to_string()})).collect::<Vec<_>>(),
+                &unspelled.iter().map(|(clause, word)| json!({"clause": clause, "word": word.word, "why": word.to_string()})).collect::<Vec<_>>(),
             )?;
         }
         ruling.end()

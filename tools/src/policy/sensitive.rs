@@ -36,10 +36,14 @@ pub enum Sensitivity {
 
 /// An entry of [`SensitivePaths`]: a pattern, its sensitivity and a note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SensitivePath {
-    pattern: String,
-    sensitivity: Sensitivity,
-    note: String,
+    /// The pattern: resolved lexically, without a leading `**/`, and with a leading `/` if it matches only from the root.
+    pub pattern: String,
+    /// The sensitivity of the paths that the pattern matches.
+    pub sensitivity: Sensitivity,
+    /// The note: a description of the file and of the program that runs it.
+    pub note: String,
 }
 
 /// A table of sensitive paths of the scheme `fs`: settings, files that programs run, and build files.
@@ -71,14 +75,15 @@ pub struct SensitivePath {
 /// use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
 ///
 /// let paths = SensitivePaths::default()
-///     .with_path(SensitivePath::new("deploy/*.yaml", Sensitivity::RunsByItself, "a deployment: the cluster applies it")?);
-/// assert_eq!(paths.find("sub/.git/config").unwrap().sensitivity(), Sensitivity::RunsByItself);
-/// assert_eq!(paths.find("deploy/web.yaml").unwrap().note(), "a deployment: the cluster applies it");
-/// assert_eq!(paths.find("sub/.unheard-of").unwrap().sensitivity(), Sensitivity::DotFile);
+///     .with_paths([SensitivePath::new("deploy/*.yaml", Sensitivity::RunsByItself, "a deployment: the cluster applies it")?]);
+/// assert_eq!(paths.find("sub/.git/config").unwrap().sensitivity, Sensitivity::RunsByItself);
+/// assert_eq!(paths.find("deploy/web.yaml").unwrap().note, "a deployment: the cluster applies it");
+/// assert_eq!(paths.find("sub/.unheard-of").unwrap().sensitivity, Sensitivity::DotFile);
 /// assert!(paths.find("src/main.rs").is_none() && paths.find(".gitignore").is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct SensitivePaths {
     paths: Vec<SensitivePath>,
     index: Index,
@@ -115,21 +120,6 @@ impl SensitivePath {
             sensitivity,
             note: note.into(),
         })
-    }
-
-    /// Returns the pattern: resolved lexically, without a leading `**/`, and with a leading `/` if it matches only from the root.
-    pub fn pattern(&self) -> &str {
-        &self.pattern
-    }
-
-    /// Returns the sensitivity of the paths that the pattern matches.
-    pub fn sensitivity(&self) -> Sensitivity {
-        self.sensitivity
-    }
-
-    /// Returns the note: a description of the file and of the program that runs it.
-    pub fn note(&self) -> &str {
-        &self.note
     }
 
     /// Returns a phrase that describes a matching path and can follow "PATH is". Says so if only a path below it matches.
@@ -169,23 +159,17 @@ impl SensitivePath {
 }
 
 impl SensitivePaths {
-    /// Adds an entry. If several entries match a path, the most sensitive holds.
-    #[must_use]
-    pub fn with_path(mut self, path: SensitivePath) -> Self {
-        self.index.add(self.paths.len(), &path.pattern);
-        self.paths.push(path);
+    /// Adds entries. If several entries match a path, the most sensitive holds.
+    pub fn with_paths(mut self, paths: impl IntoIterator<Item = SensitivePath>) -> Self {
+        for path in paths {
+            self.index.add(self.paths.len(), &path.pattern);
+            self.paths.push(path);
+        }
         self
-    }
-
-    /// Adds entries.
-    #[must_use]
-    pub fn with_paths(self, paths: impl IntoIterator<Item = SensitivePath>) -> Self {
-        paths.into_iter().fold(self, Self::with_path)
     }
 
     /// Adds the names with a dot of a user's home, a folder below the root or `.`, that are known to be harmless elsewhere. There, shells and
     /// tools run files of caches.
-    #[must_use]
     pub fn with_home(self, home: &str) -> Self {
         self.with_paths(dot_name::entries_of_home(home))
     }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::branch::{self, Nearest};
 use super::mask::MASK;
 use super::{expectation, phrase};
+use crate::join;
 use crate::near::near;
 
 /// The most violations that are reported one by one.
@@ -67,11 +68,8 @@ impl fmt::Display for Violation {
             self.found
         )?;
         for (index, name) in self.near.iter().enumerate() {
-            write!(
-                f,
-                "{} `{name}`",
-                if index == 0 { "; did you mean" } else { " or" }
-            )?;
+            let or = if index == 0 { "; did you mean" } else { " or" };
+            write!(f, "{or} `{name}`")?;
         }
         Ok(())
     }
@@ -196,12 +194,7 @@ impl<'a> Collector<'a> {
                 let expected = format!(
                     "a value that matches exactly one of {} alternatives; this one matches {}{aside}",
                     context.len(),
-                    labels
-                        .iter()
-                        .take(5)
-                        .map(String::as_str)
-                        .collect::<Vec<_>>()
-                        .join(" and "),
+                    join(labels.iter().take(5), " and "),
                 );
                 self.push(at, expected, value, Vec::new());
             }
@@ -291,11 +284,8 @@ impl<'a> Collector<'a> {
             // An enclosing value is masked.
             Some(None) => MASK.to_owned(),
         };
-        let pointer = pointer
-            .split('/')
-            .map(|segment| phrase::visible(segment, 128))
-            .collect::<Vec<_>>()
-            .join("/");
+        let segments = pointer.split('/');
+        let pointer = join(segments.map(|segment| phrase::visible(segment, 128)), "/");
         let near = near.iter().map(|name| phrase::visible(name, 128)).collect();
         self.violations.push(Violation {
             pointer,

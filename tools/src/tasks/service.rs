@@ -13,8 +13,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::table::{SESSION, Table};
-use super::{Lost, StoredTask, StoredTasks, Task, TaskInfo, TaskStore};
-use super::{TaskEntry, Told};
+use super::{Lost, StoredTask, StoredTasks, Task, TaskEntry, TaskInfo, TaskStore, Told};
 use crate::call::in_time;
 use crate::sync::IgnorePoison as _;
 use crate::{Entry, Services, ToolContext, ToolError};

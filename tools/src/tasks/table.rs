@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::TaskEntry;
-use super::{StoredTasks, TaskInfo, TaskStore};
+use super::{StoredTasks, TaskEntry, TaskInfo, TaskStore};
 use crate::ToolError;
 
 /// The most tasks that run at once in a session.

@@ -9,7 +9,7 @@ use protocol::Target;
 use super::{ToolError, ToolErrorKind};
 use crate::policy::{SensitivePath, Sensitivity};
 use crate::spelling::Spelling;
-use crate::{Concern, Source, Violation};
+use crate::{Concern, Source, join};
 
 /// The message of an error.
 pub(super) struct Message<'a> {
@@ -48,20 +48,14 @@ impl fmt::Display for Message<'_> {
                 Source::listed(sources)
             ),
             ToolErrorKind::InvalidArguments { violations } => {
-                let violations: Vec<_> = violations
-                    .iter()
-                    .map(|violation| self.spelling.violation(violation))
-                    .collect();
-                write!(
-                    f,
-                    "the arguments of {tool} do not fit: {}",
-                    listed(violations.iter().map(Cow::as_ref))
-                )
+                let violations = violations.iter().map(|it| self.spelling.violation(it));
+                let violations = join(violations, "; ");
+                write!(f, "the arguments of {tool} do not fit: {violations}")
             }
             ToolErrorKind::PermissionDenied { needed, granted } => write!(
                 f,
                 "{tool} needs {}, but the grant is {}; ask for a wider grant, or work within this one{}",
-                joined(needed),
+                join(needed, ", "),
                 granted.excerpt(needed),
                 if needed.iter().any(Target::has_unknown_words) {
                     UNKNOWN
@@ -140,7 +134,7 @@ impl fmt::Display for Message<'_> {
                 write!(
                     f,
                     "{tool} returned a result that does not fit its definition: {}",
-                    listed(violations)
+                    join(violations, "; ")
                 )
             }
             ToolErrorKind::OutcomeUnknown => write!(
@@ -177,23 +171,6 @@ pub(super) fn display_name(tool: &str) -> &str {
 /// The advice about commands with unknown words.
 const UNKNOWN: &str = "; no grant covers a command with parts that are not known before it runs, so use plain commands, or ask the user to approve it";
 
-fn joined(targets: &[Target]) -> String {
-    targets
-        .iter()
-        .map(Target::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// Joins violations into one text.
-pub(crate) fn listed<'a>(violations: impl IntoIterator<Item = &'a Violation>) -> String {
-    violations
-        .into_iter()
-        .map(Violation::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
-}
-
 /// The most names that are [similar](ToolError::near) to another one. More names are those of all tools.
 const MOST_SIMILAR: usize = 3;
 
@@ -214,7 +191,7 @@ fn unapproved(
     (sensitive, unnamed, concern): (&[(Target, SensitivePath)], &[Target], Option<&Concern>),
     waited: Option<Duration>,
 ) -> String {
-    let targets = joined(needed);
+    let targets = join(needed, ", ");
     let action = if targets.is_empty() {
         "run".to_owned()
     } else {
@@ -223,7 +200,7 @@ fn unapproved(
     match waited {
         None if !sensitive.is_empty() || !unnamed.is_empty() || concern.is_some() => {
             let description = |(target, path): &(Target, SensitivePath)| {
-                let way = match path.sensitivity() {
+                let way = match path.sensitivity {
                     Sensitivity::Settings => {
                         "no grant allows it, so leave it to a person".to_owned()
                     }

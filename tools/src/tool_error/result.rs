@@ -27,13 +27,13 @@ impl ToolError {
             } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
-                    detail["sensitive"] = sensitive.iter().map(|(target, path)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())})).collect();
+                    detail["sensitive"] = sensitive.iter().map(|(target, path)| json!({"target": target, "sensitivity": path.sensitivity, "note": path.describe(target.value())})).collect();
                 }
                 if !unnamed.is_empty() {
                     detail["unnamed"] = json!(unnamed);
                 }
                 if let Some(concern) = concern {
-                    let can_be_named = concern.is_lifted_by_name();
+                    let can_be_named = concern.is_lifted_by_name;
                     detail["concern"] = json!({"target": concern.target, "reason": concern.reason, "can_be_named": can_be_named});
                 }
             }

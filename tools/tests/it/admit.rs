@@ -160,7 +160,7 @@ async fn sessions_share_the_queue_of_their_catalog_and_its_copies() {
 #[tokio::test(start_paused = true)]
 async fn catalogs_can_share_one_admission() {
     let log = Log::default();
-    let admission = Arc::new(Admission::new());
+    let admission = Arc::new(Admission::default());
     let with = |log: &Log| {
         let mut shared = Catalog::new().with_admission(admission.clone());
         let log = log.clone();
@@ -224,7 +224,11 @@ async fn a_tools_own_limit_holds_for_all_callers() {
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_is_an_error_at_once() {
     let log = Log::default();
-    let admission = Arc::new(Admission::new().with_max_concurrency(1).with_max_waiting(1));
+    let admission = Arc::new(
+        Admission::default()
+            .with_max_concurrency(1)
+            .with_max_waiting(1),
+    );
     let mut catalog = Catalog::new().with_admission(admission.clone());
     catalog
         .register(pure("t"), async |_: ToolContext, _: Value| {

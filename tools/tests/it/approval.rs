@@ -415,7 +415,7 @@ async fn the_approval_of_a_nested_call_does_not_count_against_the_deadlines_of_i
 async fn an_answer_needs_no_clock() {
     let rule = Rule::for_target(tools::policy::Verdict::Ask, "fs:read:**".parse().unwrap());
     let cx = granted(&["fs:*:**"])
-        .with_policy(Policy::new().with_rule(rule))
+        .with_policy(Policy::new().with_rules([rule]))
         .with_approver(Arc::new(Yes::default()));
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -179,7 +179,7 @@ fn a_ruling_names_the_rules_that_name_the_host_and_says_that_none_does() {
         "{reasons:?}"
     );
     assert_eq!(
-        (rulings[2].verdict(), rulings[2].reasons()),
+        (rulings[2].verdict, rulings[2].reasons()),
         (Verdict::Ask, vec![Reason::UnnamedHost])
     );
     assert!(rulings[2].is_granted_but_unnamed() && !rulings[1].is_granted_but_unnamed());

@@ -26,7 +26,7 @@ async fn an_argument_that_may_be_an_address_and_that_no_template_names_is_a_warn
                 async |_: ToolContext, _: Value| "",
             )
             .unwrap();
-        let faults = Lint::new().check(&catalog).await;
+        let faults = Lint::default().check(&catalog).await;
         let unnamed: Vec<_> = faults
             .iter()
             .filter(|fault| fault.rule == LintRule::Effects)

@@ -139,7 +139,7 @@ async fn a_tool_with_undeclared_effects_holds_nothing_during_nested_calls() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_place_is_enough_for_a_call_and_all_that_it_makes() {
-    let admission = Arc::new(Admission::new().with_max_concurrency(1));
+    let admission = Arc::new(Admission::default().with_max_concurrency(1));
     let mut catalog = Catalog::new().with_admission(admission.clone());
     catalog
         .register(file("write", json!({"writes": ["fs:{path}"]})), step)

@@ -52,7 +52,7 @@ fn catalog(tool: Tool, result: ToolResult) -> Catalog {
 
 /// Creates the context of a session with a store, and returns both.
 fn session(name: &str) -> (Host, Arc<OutputStore>) {
-    let store = Arc::new(OutputStore::new());
+    let store = Arc::new(OutputStore::default());
     let mut services = Services::new();
     services.insert_shared(store.clone());
     (
@@ -264,9 +264,12 @@ async fn no_handle_is_shown_if_it_cannot_be_used() {
     );
     let tiny = cx
         .clone()
-        .with_service(OutputStore::new().with_max_bytes(4999));
+        .with_service(OutputStore::default().with_max_bytes(4999));
     assert_eq!(call(&with_reader, &tiny).await, 0, "it has no room");
-    assert_eq!(format!("{store:?}"), format!("{:?}", OutputStore::new()));
+    assert_eq!(
+        format!("{store:?}"),
+        format!("{:?}", OutputStore::default())
+    );
     assert_eq!(call(&with_reader, &cx).await, 1);
 }
 

@@ -23,7 +23,7 @@ fn judged(policy: &Policy, tool: &str, targets: &[Target]) -> Verdict {
     cx.rulings(&ToolName::new(tool).unwrap(), targets)
         .next()
         .unwrap()
-        .verdict()
+        .verdict
 }
 
 fn verdict(policy: &Policy, tool: &str, target: &str) -> Verdict {
@@ -92,14 +92,14 @@ fn destruction_is_allowed_only_by_an_explicit_rule() {
     ] {
         let mut broad = broad;
         broad["verdict"] = json!("allow");
-        let policy = Policy::by_effects().with_rule(rule(broad));
+        let policy = Policy::by_effects().with_rules([rule(broad)]);
         assert_eq!(
             verdict(&policy, "fs.remove", "fs:destroy:tmp/a"),
             Verdict::Ask
         );
     }
     let clear = rule(json!({"verdict": "allow", "target": "fs:destroy:tmp/**"}));
-    let policy = Policy::by_effects().with_rule(clear);
+    let policy = Policy::by_effects().with_rules([clear]);
     assert_eq!(
         verdict(&policy, "fs.remove", "fs:destroy:tmp/a"),
         Verdict::Allow
@@ -108,15 +108,15 @@ fn destruction_is_allowed_only_by_an_explicit_rule() {
         verdict(&policy, "fs.remove", "fs:destroy:src/a"),
         Verdict::Ask
     );
-    let shell = Policy::by_effects().with_rule(rule(
+    let shell = Policy::by_effects().with_rules([rule(
         json!({"verdict": "allow", "target": "world:write:shell"}),
-    ));
+    )]);
     assert_eq!(
         verdict(&shell, "shell", "world:write:shell"),
         Verdict::Allow
     );
     // Rules that ask or deny may have wildcards.
-    let deny = Policy::new().with_rule(rule(json!({"verdict": "deny", "tool": "fs.*"})));
+    let deny = Policy::new().with_rules([rule(json!({"verdict": "deny", "tool": "fs.*"}))]);
     assert_eq!(
         verdict(&deny, "fs.remove", "fs:destroy:tmp/a"),
         Verdict::Deny
@@ -126,8 +126,8 @@ fn destruction_is_allowed_only_by_an_explicit_rule() {
 #[test]
 fn a_rule_without_a_target_is_about_calls_that_touch_nothing_as_well() {
     let policy = Policy::new()
-        .with_rule(rule(json!({"verdict": "deny", "tool": "calc.*"})))
-        .with_rule(rule(json!({"verdict": "ask", "target": "*:*:**"})));
+        .with_rules([rule(json!({"verdict": "deny", "tool": "calc.*"}))])
+        .with_rules([rule(json!({"verdict": "ask", "target": "*:*:**"}))]);
     assert_eq!(
         (
             judged(&policy, "calc.add", &[]),
@@ -212,7 +212,7 @@ fn an_invalid_rule_is_refused_with_the_reason() {
 fn a_policy_as_data_is_its_rules_and_by_effects() {
     let policy: Policy = serde_json::from_value(json!([{"verdict": "deny", "tool": "x"}])).unwrap();
     let by_hand = Rule::new(Verdict::Deny, Some("x"), None).unwrap();
-    assert_eq!(policy, Policy::by_effects().with_rule(by_hand));
+    assert_eq!(policy, Policy::by_effects().with_rules([by_hand]));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn equal_rules_are_one_with_the_origins_of_all() {
     };
     let policy = Policy::new()
         .with_rules([deny("a:1"), deny("b:2")])
-        .with_rule(deny("a:1"));
+        .with_rules([deny("a:1")]);
     let [only] = policy.rules() else {
         panic!("{policy:?}")
     };
@@ -253,19 +253,16 @@ fn equal_rules_are_one_with_the_origins_of_all() {
 #[test]
 fn a_policy_tells_its_rules_and_a_rule_its_parts() {
     let target = Rule::for_target(Verdict::Allow, "fs:write:a".parse().unwrap());
-    let reasoned = Rule::new(Verdict::Deny, Some("x"), None)
-        .unwrap()
-        .with_reason("it is slow");
-    let policy = Policy::new()
-        .with_rule(target.clone())
-        .with_rules([reasoned.clone()]);
+    let mut reasoned = Rule::new(Verdict::Deny, Some("x"), None).unwrap();
+    reasoned.reason = Some("it is slow".to_owned());
+    let policy = Policy::new().with_rules([target.clone(), reasoned.clone()]);
     assert_eq!(policy.rules(), [target.clone(), reasoned.clone()]);
     assert_eq!(
-        (target.reason(), reasoned.reason()),
+        (target.reason.as_deref(), reasoned.reason.as_deref()),
         (None, Some("it is slow"))
     );
     assert_eq!(
-        (target.verdict(), reasoned.verdict()),
+        (target.verdict, reasoned.verdict),
         (Verdict::Allow, Verdict::Deny)
     );
     assert_eq!(
@@ -290,7 +287,7 @@ proptest! {
             Rule::new(verdicts[usize::from(verdict)], tool, Some(clause.parse().unwrap())).unwrap()
         };
         let before = Policy::by_effects().with_rules(rules.iter().map(|(v, tool, clause)| make(*v, Some(tool), clause)));
-        let after = before.clone().with_rule(make(verdict, None, &clause));
+        let after = before.clone().with_rules([make(verdict, None, &clause)]);
         let (tool, parsed) = (ToolName::new("fs.write").unwrap(), target.parse::<Target>().unwrap());
         let (was, is) = (self::verdict(&before, "fs.write", &target), self::verdict(&after, "fs.write", &target));
         // An allowing rule replaces the default. No rule weakens another one.

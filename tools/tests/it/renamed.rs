@@ -299,7 +299,7 @@ async fn rules_about_a_former_name_are_rules_about_the_tool() {
     let catalog = holding(was(reader("fs.read"), &["fs.cat"]), echo);
     let cx = Host::new().with_grant(Grant::all());
     let rule = |verdict| Rule::new(verdict, Some("fs.cat"), None).unwrap();
-    let policy = |verdict| Policy::new().with_rule(rule(verdict));
+    let policy = |verdict| Policy::new().with_rules([rule(verdict)]);
     for name in ["fs.read", "fs.cat"] {
         let denied = catalog
             .execute(

@@ -150,15 +150,15 @@ fn a_ruling_names_the_places_that_set_its_clauses_and_rules() {
     ]);
     let rules = ["b:1", "b:2"]
         .map(|origin| Rule::for_target(Verdict::Allow, clause("fs:write:**", origin)));
-    let policy = Policy::by_effects().with_rules(rules).with_rule(
-        Rule::new(
+    let policy = Policy::by_effects()
+        .with_rules(rules)
+        .with_rules([Rule::new(
             Verdict::Deny,
             Some("fs.*"),
             Some("fs:*:secret".parse().unwrap()),
         )
         .unwrap()
-        .with_origin("b:3"),
-    );
+        .with_origin("b:3")]);
     let cx = Host::new().with_grant(grant).with_policy(policy);
     let targets =
         ["fs:read:a", "fs:write:a", "fs:read:secret"].map(|target| target.parse().unwrap());
@@ -191,7 +191,7 @@ fn a_ruling_names_the_places_that_set_its_clauses_and_rules() {
 async fn a_model_does_not_read_where_a_rule_is_set() {
     let deny = Rule::for_target(Verdict::Deny, "fs:read:**".parse().unwrap())
         .with_origin("/home/me/settings.toml:3");
-    let cx = granted(&["fs:*:**"]).with_policy(Policy::new().with_rule(deny));
+    let cx = granted(&["fs:*:**"]).with_policy(Policy::new().with_rules([deny]));
     let catalog = holding(touching(&["fs:read:a".parse().unwrap()]), echo);
     let error = catalog
         .execute(&cx, "fs.tool", json!({}))

@@ -117,7 +117,7 @@ async fn the_name_of_a_host_is_no_choice_of_a_tool_that_may_read_each() {
         )
         .unwrap()
     };
-    let any = || exposed("net:read:**").with_policy(Policy::new().with_rule(rule()));
+    let any = || exposed("net:read:**").with_policy(Policy::new().with_rules([rule()]));
     for (url, expected) in [
         ("https://b.example/", true),
         ("https://b.example/x", true),

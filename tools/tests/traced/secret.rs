@@ -322,7 +322,7 @@ async fn a_secret_is_an_argument_of_a_function_and_a_service() {
     assert!(!format!("{cx:?} {services:?}").contains("sesame"));
     let mut catalog = Catalog::new();
     catalog.submit(&[&ATTEMPT_TOOL]).unwrap();
-    assert!(catalog.get("vault.try").unwrap().has_secrets());
+    assert!(catalog.get("vault.try").unwrap().has_secrets);
     for (word, is_right) in [("sesame", true), ("friend", false)] {
         let result = catalog
             .execute(&cx, "vault.try", json!({"word": word}))
@@ -363,7 +363,7 @@ fn a_tool_without_secrets_is_shown_unmasked() {
     let mut catalog = Catalog::new();
     let entry = catalog.register(pure("t"), echo).unwrap();
     let value = json!({"password": "told"});
-    assert!(!entry.has_secrets());
+    assert!(!entry.has_secrets);
     assert_eq!(entry.masked(&value.clone().into()), value);
     assert_eq!(*Secret::masked(&entry.tool().parameters, &value), value);
 }

@@ -72,7 +72,7 @@ impl WhyArgs {
 
 /// Returns the verdict about the call: the strictest one about a target.
 fn verdict(rulings: &[Ruling<'_>]) -> Verdict {
-    let verdicts = rulings.iter().map(Ruling::verdict);
+    let verdicts = rulings.iter().map(|ruling| ruling.verdict);
     verdicts.max().unwrap_or(Verdict::Ask)
 }
 
@@ -104,7 +104,7 @@ fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
             let line = format!(
                 "{} {}",
                 styled(STRONG, visible(&target.to_string())),
-                outcome(ruling.verdict())
+                outcome(ruling.verdict)
             );
             page += "\n";
             page += &fit::hanging(&line, width, "", "  ");

@@ -16,7 +16,7 @@ const MAX_CHARACTERS: usize = 160;
 /// Returns the lines of a preview, marked. Shows only the beginning unless `is_whole`.
 pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt {
     let text = preview.text();
-    let is_diff = preview.is_diff();
+    let is_diff = preview.is_diff;
     // Not split at CR, whose change a person must see.
     let all = || text.strip_suffix('\n').unwrap_or(text).split('\n');
     let (most, characters) = if is_whole {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tools::Grant;
-use tools_builtin::cron::{Delivery, JobLimits, JobSpec, Jobs, Missed, Schedule, Work};
+use tools_builtin::cron::{Delivery, JobSpec, Jobs, Missed, Schedule, Work};
 
 use crate::{Crib, Ended};
 
@@ -25,13 +25,12 @@ const WRITES: [&str; 3] = ["fs:read:**", "fs:write:*.txt", "clock:read:**"];
 
 fn jobs(crib: &Crib) -> Jobs {
     let root = crib.root().canonicalize().unwrap();
-    let mut limits = JobLimits::default();
-    limits.jobs = 100_000;
-    Jobs::new(
+    let mut jobs = Jobs::new(
         crib.dir.path().join("data/toolcrib/cron.sqlite"),
         root.to_str().unwrap(),
-    )
-    .with_limits(limits)
+    );
+    jobs.limits.jobs = 100_000;
+    jobs
 }
 
 #[tokio::main(flavor = "current_thread")]

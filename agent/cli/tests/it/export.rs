@@ -17,12 +17,12 @@ const LOCAL: [&str; 2] = ["!skill.*", "!tts.*"];
 fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
     tools::link!(tools_builtin);
     let mut services = tools::Services::new();
-    services.insert(tools::OutputStore::new());
+    services.insert(tools::OutputStore::default());
     services.insert(Plan::new());
     services.insert(SubAgents::default());
     services.insert(Models::new(Arc::new(Direct)));
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
-    services.insert(tools_builtin::exec::Sandbox::new());
+    services.insert(tools_builtin::exec::Sandbox::default());
     tools::Tasks::offer(&mut services);
     #[cfg(feature = "default")]
     services.insert(tools_builtin::memory::Memory::in_memory().unwrap());
@@ -30,7 +30,7 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
     services.insert(tools_builtin::cron::Jobs::in_memory("here").unwrap());
     #[cfg(feature = "default")]
     {
-        services.insert(tools_http::HttpClient::new());
+        services.insert(tools_http::HttpClient::default());
         services.insert(tools_builtin::message::Channels::new());
     }
     let cx = Host::new().with_services(services);

@@ -75,7 +75,7 @@ async fn a_command_with_unknown_words_is_asked_about_each_time_whatever_the_rule
 async fn a_rule_denies_unknown_words_that_its_pattern_covers() {
     let (catalog, cx, person) = running(&["exec:write:**"]);
     let denying = Rule::for_target(Verdict::Deny, "exec:write:rm **".parse().unwrap());
-    let cx = cx.with_policy(Policy::new().with_rule(denying));
+    let cx = cx.with_policy(Policy::new().with_rules([denying]));
     for command in ["rm a", "rm $x", "rm \"$x\" a"] {
         assert_eq!(
             call(&catalog, &cx, "run", command)

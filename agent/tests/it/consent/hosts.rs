@@ -99,7 +99,8 @@ async fn a_no_about_a_host_is_for_one_call() {
 #[tokio::test]
 async fn a_yes_about_a_host_that_is_asked_about_for_another_reason_is_for_one_call() {
     let (cx, mut person, catalog) = reading();
-    let ask = Policy::by_effects().with_rule(Rule::new(Verdict::Ask, Some("fetch"), None).unwrap());
+    let ask =
+        Policy::by_effects().with_rules([Rule::new(Verdict::Ask, Some("fetch"), None).unwrap()]);
     let contexts = [
         cx.clone().with_grant(Grant::none()),
         cx.clone().with_policy(ask),

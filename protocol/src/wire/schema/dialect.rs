@@ -107,6 +107,20 @@ pub(in crate::wire) enum KeyGrammar {
 }
 
 impl Dialect {
+    /// Every keyword, in objects with `properties` and arrays with `items`.
+    pub(in crate::wire) const PLAIN: Self = Self {
+        is_complete: false,
+        keywords: Keywords::AllBut(""),
+        references: References::Any,
+        booleans: false,
+        containers: true,
+        enums: Enums::Any,
+        formats: None,
+        patterns: Patterns::Any,
+        keys: KeyGrammar::Any,
+        strict: None,
+    };
+
     /// Returns true if the service takes the keyword.
     pub(super) fn takes(&self, keyword: &str) -> bool {
         match self.keywords {

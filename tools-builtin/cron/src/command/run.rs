@@ -9,7 +9,8 @@ use serde_json::Value;
 use tools::{CancellationToken, ToolCall, counted};
 
 use super::job_scope::JobScope;
-use crate::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, Work};
+use crate::serve::POLL;
+use crate::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, SystemClock, Work};
 
 /// Runs the jobs that are due: those of now, or all until the command has to end.
 pub(super) async fn run(
@@ -41,7 +42,12 @@ pub(super) async fn run(
         let _ = failed.set(error);
         false
     };
-    let mut server = JobServer::new(&jobs).with_check(check);
+    let mut server = JobServer {
+        jobs: &jobs,
+        clock: SystemClock,
+        poll: POLL,
+        check,
+    };
     let mut run = async |due: &DueRun| {
         cx.note(&format!("job {}, due at {}", due.job.id, due.due));
         let (end, output) = run_job(&*sessions, &jobs, due, &token).await;

@@ -1,5 +1,7 @@
 //! The check of a job before a run of it begins.
 
+use std::time::Duration;
+
 use tokio_util::sync::CancellationToken;
 use tools_cron::{Delivery, DueRun, Job, JobServer, JobSpec, Jobs, Outcome};
 
@@ -36,7 +38,12 @@ async fn a_server_ends_before_it_takes_a_job_that_the_check_refuses() {
             checked.push(job.id);
             job.id != 2
         };
-        let mut server = JobServer::with_clock(&jobs, clock).with_check(check);
+        let mut server = JobServer {
+            jobs: &jobs,
+            clock,
+            poll: Duration::from_secs(2),
+            check,
+        };
         let mut run = async |_: &DueRun| done();
         if is_once {
             assert_eq!(server.serve_due(&token, &mut run).await.unwrap().runs, 1);
@@ -68,7 +75,12 @@ async fn a_job_whose_run_was_cut_off_is_not_checked_before_the_next_one_is_due()
             true
         };
         let clock = TurnedClock::new(now, "2030-01-01T00:00:00Z");
-        let mut server = JobServer::with_clock(&jobs, clock).with_check(check);
+        let mut server = JobServer {
+            jobs: &jobs,
+            clock,
+            poll: Duration::from_secs(2),
+            check,
+        };
         server
             .serve_due(&CancellationToken::new(), &mut async |_: &DueRun| done())
             .await

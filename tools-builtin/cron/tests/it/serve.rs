@@ -21,7 +21,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// Serves until the end of the clock. Returns the runs: job, due and start.
 async fn served(jobs: &Jobs, clock: TurnedClock) -> Vec<(i64, String, String)> {
     let (token, mut runs) = (clock.token.clone(), Vec::new());
-    let mut server = JobServer::with_clock(jobs, clock).with_poll(HOUR * 24);
+    let mut server = JobServer::with_clock(jobs, clock);
+    server.poll = HOUR * 24;
     let run = async |run: &tools_cron::DueRun| {
         runs.push((run.job.id, run.due.to_string(), run.started.to_string()));
         done()
@@ -95,7 +96,8 @@ async fn runs_that_are_due_while_the_job_runs_are_one_run_after_it() {
     let clock = TokioClock::new("2026-11-24T10:10:00Z");
     jobs.add(hourly(), clock.now()).await.unwrap();
     let (token, mut runs) = (CancellationToken::new(), Vec::new());
-    let mut server = JobServer::with_clock(&jobs, clock).with_poll(HOUR * 24);
+    let mut server = JobServer::with_clock(&jobs, clock);
+    server.poll = HOUR * 24;
     let run = async |run: &tools_cron::DueRun| {
         if runs.is_empty() {
             tokio::time::sleep(HOUR * 5 / 2).await;
@@ -127,7 +129,8 @@ async fn a_machine_that_was_suspended_has_missed_its_runs() {
             .unwrap();
         let (token, mut runs) = (clock.token.clone(), Vec::new());
         let suspended = SuspendedOnce(clock.clone());
-        let mut server = JobServer::with_clock(&jobs, suspended).with_poll(HOUR * 24);
+        let mut server = JobServer::with_clock(&jobs, suspended);
+        server.poll = HOUR * 24;
         let run = async |run: &tools_cron::DueRun| {
             runs.push(run.due.strftime("%H:%M").to_string());
             done()
@@ -157,7 +160,8 @@ async fn a_machine_that_was_suspended_while_a_job_ran_has_missed_its_runs() {
             .await
             .unwrap();
             let (token, mut runs) = (clock.token.clone(), Vec::new());
-            let mut server = JobServer::with_clock(&jobs, clock.clone()).with_poll(HOUR * 24);
+            let mut server = JobServer::with_clock(&jobs, clock.clone());
+            server.poll = HOUR * 24;
             let run = async |run: &tools_cron::DueRun| {
                 if runs.is_empty() {
                     clock.set(time("2026-11-24T17:30:00Z"));
@@ -193,7 +197,8 @@ async fn a_clock_that_is_set_back_repeats_no_run() {
     let clock = TurnedClock::new("2026-11-24T10:10:00Z", "2026-11-24T14:30:00Z");
     jobs.add(hourly(), clock.now()).await.unwrap();
     let (token, mut runs) = (clock.token.clone(), Vec::new());
-    let mut server = JobServer::with_clock(&jobs, clock.clone()).with_poll(HOUR * 24);
+    let mut server = JobServer::with_clock(&jobs, clock.clone());
+    server.poll = HOUR * 24;
     let run = async |run: &tools_cron::DueRun| {
         runs.push(run.due.strftime("%H:%M").to_string());
         if runs.len() == 2 {

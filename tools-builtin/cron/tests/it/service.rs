@@ -177,7 +177,8 @@ async fn runs_that_were_due_while_their_job_was_paused_were_missed() {
             tokio::time::sleep(60 * MINUTE).await;
             token.cancel();
         };
-        let mut server = JobServer::with_clock(&jobs, clock).with_poll(MINUTE);
+        let mut server = JobServer::with_clock(&jobs, clock);
+        server.poll = MINUTE;
         let (served, ()) = tokio::join!(server.serve(&token, run), person);
         served.unwrap();
         assert_eq!(*runs.borrow(), expected, "{missed:?}");

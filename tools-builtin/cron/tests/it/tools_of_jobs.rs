@@ -10,8 +10,9 @@ use tools_testkit::{HouseRules, RecordingApprover, TestHost};
 use crate::fixture::{cron, hourly, opened, replace_in_specs, spec, time};
 
 fn host() -> TestHost {
-    TestHost::new(tools_cron::register)
-        .with_service(Jobs::in_memory("here").unwrap().with_zone("Europe/Berlin"))
+    let mut jobs = Jobs::in_memory("here").unwrap();
+    jobs.zone = "Europe/Berlin".to_owned();
+    TestHost::new(tools_cron::register).with_service(jobs)
 }
 
 fn jobs(host: &TestHost) -> std::sync::Arc<Jobs> {
@@ -502,7 +503,7 @@ async fn a_job_keeps_the_rules_and_the_sensitive_paths_of_its_session_but_no_con
     let allow = rule(json!({"verdict": "allow", "target": "cron:write:**"}));
     let path = SensitivePath::new("/deploy", Sensitivity::Settings, "a file of the host").unwrap();
     let policy = Policy::by_effects().with_rules([deny.clone(), ask.clone(), allow]);
-    let paths = SensitivePaths::default().with_path(path.clone());
+    let paths = SensitivePaths::default().with_paths([path.clone()]);
     let host = host().with_context(|cx| cx.with_policy(policy).with_sensitive_paths(paths));
     host.call("cron.add", json!({"every": 60, "prompt": "look"}))
         .await
@@ -519,7 +520,7 @@ async fn a_call_that_a_rule_would_refuse_each_time_makes_no_job() {
     for verdict in ["ask", "deny"] {
         let rule: Rule =
             serde_json::from_value(json!({"verdict": verdict, "target": "cron:read:**"})).unwrap();
-        let host = host().with_context(|cx| cx.with_policy(Policy::new().with_rule(rule)));
+        let host = host().with_context(|cx| cx.with_policy(Policy::new().with_rules([rule])));
         let error = host
             .call("cron.add", json!({"every": 60, "tool": "cron.list"}))
             .await

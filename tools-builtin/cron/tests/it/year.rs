@@ -41,7 +41,8 @@ async fn served(jobs: &Jobs) -> BTreeMap<i64, Vec<Timestamp>> {
     let clock = TurnedClock::new(START, END);
     let token = clock.token.clone();
     let mut runs: BTreeMap<i64, Vec<Timestamp>> = BTreeMap::new();
-    let mut server = JobServer::with_clock(jobs, clock).with_poll(Duration::from_secs(7 * 86_400));
+    let mut server = JobServer::with_clock(jobs, clock);
+    server.poll = Duration::from_secs(7 * 86_400);
     let served = server.serve(&token, async |run| {
         assert_eq!(run.due, run.started, "a run is neither early nor late");
         runs.entry(run.job.id).or_default().push(run.due);

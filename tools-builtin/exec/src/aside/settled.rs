@@ -47,9 +47,8 @@ impl Settled {
         };
         let groups = outcome.aside.iter().map(group).collect();
         // Without a folder all that has changed remains, also what is harmless.
-        let counts = |path: &Path| {
-            aside.is_some() && now.found.get(path).is_some_and(|found| found.counts())
-        };
+        let counts =
+            |path: &Path| aside.is_some() && now.found.get(path).is_some_and(|found| found.counts);
         let changed = now
             .changed_since(before)
             .into_iter()

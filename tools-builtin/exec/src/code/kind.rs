@@ -6,6 +6,7 @@ use std::path::Path;
 use tools_fs::reads_as_script;
 
 use crate::command::has_word;
+use crate::lookup::is_executable;
 
 /// The files by which a build tool or an interpreter knows a project.
 const PROJECT: &str = "BUILD.bazel CMakeLists.txt Cargo.toml GNUmakefile Gemfile Justfile Makefile Pipfile \
@@ -57,11 +58,6 @@ pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
         || has_word(PROJECT, &name)
         || is_executable(metadata)
         || starts_with_interpreter(path)
-}
-
-fn is_executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    metadata.permissions().mode() & 0o111 != 0
 }
 
 fn starts_with_interpreter(path: &Path) -> bool {

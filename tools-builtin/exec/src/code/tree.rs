@@ -33,14 +33,8 @@ pub(super) enum Reach {
 impl Reach {
     /// Returns the reach of a command that runs code.
     pub(super) fn of(words: &Words) -> Self {
-        let known = |word: &Word| {
-            if let Word::Known(text) = word {
-                text.clone()
-            } else {
-                String::new()
-            }
-        };
-        let words: Vec<String> = words.iter().take(3).map(known).collect();
+        let known = |word| Word::known(word).unwrap_or_default();
+        let words: Vec<&str> = words.iter().take(3).map(known).collect();
         let name = words
             .first()
             .map_or("", |program| program.rsplit('/').next().unwrap_or_default());

@@ -7,7 +7,6 @@ use tokio::task::{JoinHandle, JoinSet};
 use tools::ToolContext;
 use tools_http::{HttpClient, Proxy};
 
-use crate::supervise::Launch;
 use crate::walls::{Gate, PROXY};
 
 /// The most connections of a program at the same time. Others wait.
@@ -70,8 +69,8 @@ impl Network {
     }
 
     /// Returns the launch of the program, with a way to the proxy.
-    pub(crate) fn attach(&self, launch: Launch) -> Launch {
-        launch.with_gate(self.gate.clone())
+    pub(crate) fn gate(&self) -> Gate {
+        self.gate.clone()
     }
 
     /// Returns the variables that lead the program to the proxy.
@@ -152,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn hosts_that_programs_cannot_reach_are_told() {
         let hosts = ["fs:read:**", "net:read:example.org"];
-        assert_eq!(start(&hosts, Some(HttpClient::new())), Ok(true));
+        assert_eq!(start(&hosts, Some(HttpClient::default())), Ok(true));
         assert!(start(&hosts, None).unwrap_err().contains("HTTP client"));
         // These name no host.
         for clauses in [&["fs:read:**"][..], &["*:*:**"], &["net:read:**"]] {

@@ -2,7 +2,7 @@
 
 use tools::ToolContext;
 
-use crate::supervise::Launch;
+use crate::walls::Gate;
 
 /// The network of a program, which there is none of.
 pub(crate) enum Network {}
@@ -19,7 +19,7 @@ impl Network {
         }
     }
 
-    pub(crate) fn attach(&self, _: Launch) -> Launch {
+    pub(crate) fn gate(&self) -> Gate {
         match *self {}
     }
 

@@ -1,7 +1,7 @@
 //! [`Interpreted`]: the input of a background program that can run it as code.
 
 use tools::call::AskError;
-use tools::protocol::{Access, Word, Words};
+use tools::protocol::{Access, Words};
 use tools::question::AnswerKind;
 use tools::visible::visible_diff_line;
 use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind};
@@ -24,11 +24,9 @@ const ANY_PROGRAM: &str = "a-program-that-no-clause-names";
 impl Interpreted {
     /// Returns `None` if the program reads its input as data.
     pub(super) fn new(command: &Words, has_terminal: bool) -> Option<Self> {
-        let is_interpreter = command.iter().any(|word| match word {
-            Word::Known(text) => {
-                INTERPRETERS.contains(&text.rsplit('/').next().unwrap_or_default())
-            }
-            _ => true,
+        let is_interpreter = command.iter().any(|word| {
+            let name = word.known().and_then(|text| text.rsplit('/').next());
+            name.is_none_or(|name| INTERPRETERS.contains(&name))
         });
         let is_code = has_terminal || is_interpreter || command.runs_programs();
         is_code.then(|| Self {

@@ -26,11 +26,11 @@ const INPUT: Duration = Duration::from_secs(10);
 pub(super) struct Program {
     // Dropped before the folder of its temporary files.
     running: Running<Output>,
-    prepared: Arc<Prepared>,
+    pub(super) prepared: Arc<Prepared>,
     /// The command line, quoted.
-    command: String,
+    pub(super) command: String,
     /// `None` if the program reads its input as data.
-    input: Option<Interpreted>,
+    pub(super) input: Option<Interpreted>,
     started: Instant,
     has_terminal: bool,
     news: watch::Receiver<()>,
@@ -57,11 +57,13 @@ impl Program {
         let prepared = prepared.recorded().await?;
         let (publish, news) = watch::channel(());
         let stdout = if has_terminal {
-            Output::from_terminal(&publish)
+            Text::Terminal(Box::new(Screen::new(KEPT)))
         } else {
-            Output::from_pipe(&publish)
+            Text::Pipe(Ring::new(KEPT))
         };
-        let running = supervise::start(&prepared.launch, stdout, Output::from_pipe(&publish)).await;
+        let stderr = Output::new(Text::Pipe(Ring::new(KEPT)), &publish);
+        let stdout = Output::new(stdout, &publish);
+        let running = supervise::start(&prepared.launch, stdout, stderr).await;
         let (running, prepared) = (running.map_err(not_started)?, Arc::new(prepared));
         settle_at_end(&prepared, &running);
         Ok(Self {
@@ -93,20 +95,6 @@ impl Program {
                 () = gone => {}
             }
         });
-    }
-
-    pub(super) fn command(&self) -> &str {
-        &self.command
-    }
-
-    /// Returns the input of a program that can run it as code.
-    pub(super) fn input(&self) -> Option<&Interpreted> {
-        self.input.as_ref()
-    }
-
-    /// Returns the notes on the walls.
-    pub(super) fn notes(&self) -> &[String] {
-        &self.prepared.notes
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -219,8 +207,8 @@ impl Program {
     }
 
     fn is_unread(&self) -> bool {
-        self.running.with_stdout(|output| output.is_unread())
-            || self.running.with_stderr(|output| output.is_unread())
+        self.running.with_stdout(|output| output.is_unread)
+            || self.running.with_stderr(|output| output.is_unread)
     }
 
     async fn in_time(
@@ -280,6 +268,7 @@ const KEPT: usize = 256 * 1024;
 /// One output stream of a program.
 struct Output {
     text: Text,
+    /// True if bytes came since the last read.
     is_unread: bool,
     /// Changes when bytes come.
     news: watch::Sender<()>,
@@ -291,25 +280,12 @@ enum Text {
 }
 
 impl Output {
-    pub(super) fn from_pipe(news: &watch::Sender<()>) -> Self {
+    fn new(text: Text, news: &watch::Sender<()>) -> Self {
         Self {
-            text: Text::Pipe(Ring::new(KEPT)),
+            text,
             is_unread: false,
             news: news.clone(),
         }
-    }
-
-    pub(super) fn from_terminal(news: &watch::Sender<()>) -> Self {
-        Self {
-            text: Text::Terminal(Box::new(Screen::new(KEPT))),
-            is_unread: false,
-            news: news.clone(),
-        }
-    }
-
-    /// Returns true if bytes came since the last read.
-    pub(super) fn is_unread(&self) -> bool {
-        self.is_unread
     }
 
     /// Takes the text since the last read.

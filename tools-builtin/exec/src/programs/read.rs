@@ -105,7 +105,7 @@ pub(crate) async fn write(
             "there is nothing to write; give text, or end",
         ));
     }
-    if let Some(input) = program.input().filter(|_| !text.is_empty()) {
+    if let Some(input) = program.input.as_ref().filter(|_| !text.is_empty()) {
         input.check(cx, &text).await?;
     }
     if !text.is_empty() {
@@ -134,7 +134,7 @@ pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
     let programs = cx.need::<Tasks>()?.list_as::<Program>();
     let lines: Vec<_> = programs
         .iter()
-        .map(|(handle, program)| format!("{handle}: {}: {}", program.state(), program.command()))
+        .map(|(handle, program)| format!("{handle}: {}: {}", program.state(), program.command))
         .collect();
     Ok(if lines.is_empty() {
         "[no background programs]".to_owned()

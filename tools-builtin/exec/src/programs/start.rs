@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tools::{Preview, Targets, Tasks, ToolContext, ToolError, tool, visible_line};
+use serde::Deserialize;
+use tools::protocol::{TargetError, Words};
+use tools::{JsonSchema, Preview, Targets, Tasks, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
 use super::interpreted::Interpreted;
@@ -44,6 +46,42 @@ const FOR_ONE_CALL: &str =
 )]
 pub(crate) async fn start(
     cx: &ToolContext,
+    #[args] call: StartArguments,
+) -> Result<String, ToolError> {
+    let tasks = cx.need::<Tasks>()?;
+    tasks.check_room()?;
+    let words = call.words().map_err(|error| failed(&error))?;
+    let input = Interpreted::new(&words, call.terminal);
+    let command = visible_line(&words.to_string(), SHOWN);
+    let request = Request {
+        program: call.program,
+        args: call.args,
+        env: call.env,
+        cwd: call.cwd,
+        script: None,
+        input: Input::Later,
+    };
+    let streams = if call.terminal {
+        Streams::Terminal
+    } else {
+        Streams::Pipes
+    };
+    let prepared = Prepared::for_call(cx, request, streams).await?;
+    let program = Arc::new(Program::start(prepared, command, input, call.terminal).await?);
+    program.watch_disk();
+    program.settle(FIRST).await;
+    // A call that was dropped until now has ended the program.
+    let handle = tasks.insert(cx, program.clone())?;
+    tasks.set_told(&handle);
+    let mut notes = program.prepared.notes.clone();
+    notes.extend(tasks.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
+    program.report(cx, &handle, &notes).await
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars")]
+pub(crate) struct StartArguments {
     /// The name of the program, or its path below the workspace root, such as `./configure`, whatever `cwd` is.
     program: String,
     /// The arguments.
@@ -59,55 +97,20 @@ pub(crate) async fn start(
     /// True for a terminal of 80 columns and 24 rows instead of pipes. Programs that ask or wait for keys need one.
     #[serde(default)]
     terminal: bool,
-) -> Result<String, ToolError> {
-    let tasks = cx.need::<Tasks>()?;
-    tasks.check_room()?;
-    let words = command(&env, &program, &args).map_err(|error| failed(&error))?;
-    let input = Interpreted::new(&words, terminal);
-    let command = visible_line(&words.to_string(), SHOWN);
-    let request = Request {
-        program,
-        args,
-        env,
-        cwd,
-        script: None,
-        input: Input::Later,
-    };
-    let streams = if terminal {
-        Streams::Terminal
-    } else {
-        Streams::Pipes
-    };
-    let prepared = Prepared::for_call(cx, request, streams).await?;
-    let program = Arc::new(Program::start(prepared, command, input, terminal).await?);
-    program.watch_disk();
-    program.settle(FIRST).await;
-    // A call that was dropped until now has ended the program.
-    let handle = tasks.insert(cx, program.clone())?;
-    tasks.set_told(&handle);
-    let mut notes = program.notes().to_vec();
-    notes.extend(tasks.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
-    program.report(cx, &handle, &notes).await
 }
 
-async fn describe(
-    cx: &ToolContext,
-    program: String,
-    args: Vec<String>,
-    env: Vec<String>,
-    cwd: String,
-    _terminal: bool,
-) -> Result<Preview, ToolError> {
-    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
-    crate::preview::preview(cx, command, &format!("{BACKGROUND}\n"), &cwd, None).await
+impl StartArguments {
+    /// Returns the command of the call.
+    fn words(&self) -> Result<Words, TargetError> {
+        command(&self.env, &self.program, &self.args)
+    }
 }
 
-fn targets(
-    program: String,
-    args: Vec<String>,
-    env: Vec<String>,
-    _cwd: String,
-    _terminal: bool,
-) -> Targets {
-    Ok(vec![target(&command(&env, &program, &args)?)?])
+async fn describe(cx: &ToolContext, call: StartArguments) -> Result<Preview, ToolError> {
+    let command = call.words().map_err(|error| failed(&error))?;
+    crate::preview::preview(cx, command, &format!("{BACKGROUND}\n"), &call.cwd, None).await
+}
+
+fn targets(call: StartArguments) -> Targets {
+    Ok(vec![target(&call.words()?)?])
 }

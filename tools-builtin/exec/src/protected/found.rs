@@ -16,7 +16,7 @@ pub(crate) struct Found {
     /// True if no clause of a grant opens it.
     pub(super) is_setting: bool,
     /// True if a program must not leave it behind: no clause names it, or git runs what it says.
-    pub(super) counts: bool,
+    pub(crate) counts: bool,
     /// True if the walls keep programs from it.
     pub(super) is_safe: bool,
     /// True if no clause names it, so that a removed one is put back.
@@ -59,10 +59,5 @@ impl Found {
     pub(crate) fn may_differ(&self, path: &Path) -> bool {
         let now = path.symlink_metadata().map(|now| Some(stamp(&now)));
         !self.is_safe && now.ok() != Some(self.stamp)
-    }
-
-    /// Returns true if a program must not leave the path behind, unless it is harmless.
-    pub(crate) fn counts(&self) -> bool {
-        self.counts
     }
 }

@@ -84,7 +84,7 @@ impl Judge {
         let is_below_output = above.iter().any(|name| is_output(name));
         // A pattern from the root is of this workspace alone.
         let is_named = self.find(path).is_some_and(|entry| {
-            entry.sensitivity() == Sensitivity::Settings || entry.pattern().starts_with('/')
+            entry.sensitivity == Sensitivity::Settings || entry.pattern.starts_with('/')
         });
         !is_below_output
             || is_named
@@ -99,7 +99,7 @@ impl Judge {
             .find(path)
             .filter(|entry| is_sensitive(entry, path) || is_dot_file(entry))
         {
-            Some(entry) => entry.note().to_owned(),
+            Some(entry) => entry.note.clone(),
             None if !path.contains('/') => SCRIPT.to_owned(),
             None => OF_BARE.to_owned(),
         }
@@ -109,10 +109,10 @@ impl Judge {
 /// Returns true if the file runs or configures programs by itself. A folder on the way to one does not, and neither does a dot file that
 /// the table does not have.
 pub(crate) fn is_sensitive(entry: &SensitivePath, path: &str) -> bool {
-    entry.sensitivity() >= Sensitivity::RunsByItself && entry.describe(path) == entry.note()
+    entry.sensitivity >= Sensitivity::RunsByItself && entry.describe(path) == entry.note
 }
 
 /// Returns true for a dot file that the table does not have: a new one may run or configure programs, an old one is as it is.
 pub(crate) fn is_dot_file(entry: &SensitivePath) -> bool {
-    entry.sensitivity() == Sensitivity::DotFile
+    entry.sensitivity == Sensitivity::DotFile
 }

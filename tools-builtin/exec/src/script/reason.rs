@@ -11,7 +11,7 @@ pub(crate) struct Reason {
     line: usize,
     /// In characters.
     column: usize,
-    what: &'static str,
+    pub(super) what: &'static str,
     excerpt: String,
 }
 
@@ -46,11 +46,6 @@ impl Reason {
             what,
             excerpt: String::new(),
         }
-    }
-
-    /// Returns the kind of the place.
-    pub(crate) fn what(&self) -> &'static str {
-        self.what
     }
 
     /// Returns the kind and the place, without the text that stands there.

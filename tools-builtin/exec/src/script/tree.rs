@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
     fn opaque(&mut self, at: usize, what: &'static str) {
         self.is_opaque = true;
         let reasons = &mut self.script.reasons;
-        if reasons.len() < MAX_REASONS && reasons.iter().all(|reason| reason.what() != what) {
+        if reasons.len() < MAX_REASONS && reasons.iter().all(|reason| reason.what != what) {
             reasons.push(Reason::new(self.text, at, what));
         }
     }
@@ -391,17 +391,8 @@ impl<'a> Reader<'a> {
 
     /// Makes the script opaque if a command changes how the rest is run.
     fn check(&mut self, words: &Words, at: usize) {
-        let known = words.iter().map(|word| {
-            if let Word::Known(text) = word {
-                Some(&**text)
-            } else {
-                None
-            }
-        });
-        let Some(known) = known.collect::<Option<Vec<&str>>>() else {
-            return;
-        };
-        let [program, args @ ..] = &known[..] else {
+        let known: Option<Vec<&str>> = words.iter().map(Word::known).collect();
+        let Some([program, args @ ..]) = known.as_deref() else {
             return;
         };
         if let Some(what) = builtins::unsafe_reason(program, args) {

@@ -13,13 +13,6 @@ pub struct Ended {
     pub remaining: u32,
 }
 
-impl Ended {
-    #[cfg(target_os = "linux")]
-    pub(super) fn new(exit: Exit, remaining: u32) -> Self {
-        Self { exit, remaining }
-    }
-}
-
 /// The exit status of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {

@@ -9,22 +9,32 @@ use serde::{Deserialize, Serialize};
 
 /// A program to start, with its arguments, its directory and its whole environment.
 #[derive(Clone, Serialize, Deserialize)]
+#[must_use]
 pub struct Launch {
-    program: OsString,
-    name: Option<OsString>,
-    args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
-    pub(super) cwd: Option<PathBuf>,
-    pub(super) ends_with_parent: bool,
-    pub(super) has_terminal: bool,
+    /// The program. A name without `/` is looked up in `PATH` of the given environment.
+    pub program: OsString,
+    /// `argv[0]`, which is otherwise the program.
+    pub name: Option<OsString>,
+    /// The arguments.
+    pub args: Vec<OsString>,
+    /// The whole environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The working directory, which is otherwise that of this process.
+    pub cwd: Option<PathBuf>,
+    /// True if the kernel ends the program and all its descendants when their supervisor dies, as after
+    /// `bwrap --unshare-pid --die-with-parent`. This only changes what [`SupervisorLost`](super::SupervisorLost) reports.
+    pub ends_with_parent: bool,
+    /// Gives the program a pseudo-terminal as its standard streams. What it writes to standard error arrives at the collector of standard
+    /// output. The program controls the terminal only if it, or a wall around it, takes it.
+    pub has_terminal: bool,
+    /// The gate, through which the program gets its standard input and the caller gets a listener.
     #[cfg(target_os = "linux")]
     #[serde(skip)]
-    gate: Option<crate::walls::Gate>,
+    pub gate: Option<crate::walls::Gate>,
 }
 
 impl Launch {
-    /// A program without arguments and with an empty environment. A name without `/` is looked up in `PATH` of the given
-    /// environment.
+    /// A program without arguments and with an empty environment.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -40,7 +50,7 @@ impl Launch {
     }
 
     /// Takes program, arguments, directory and the variables that were set explicitly. The standard library does not tell a
-    /// changed `argv[0]`; repeat it with [`with_name`](Self::with_name).
+    /// changed `argv[0]`; repeat it in `name`.
     pub fn from_command(command: &Command) -> Self {
         let env = command
             .get_envs()
@@ -53,73 +63,16 @@ impl Launch {
         }
     }
 
-    /// Sets `argv[0]`, which is otherwise the program.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<OsString>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
     /// Appends arguments.
-    #[must_use]
     pub fn with_args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
     /// Adds a variable to the environment, which is empty otherwise.
-    #[must_use]
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
-    }
-
-    /// Sets the working directory, which is otherwise that of this process.
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
-
-    /// States that the kernel ends the program and all its descendants when their supervisor dies, as after
-    /// `bwrap --unshare-pid --die-with-parent`. This only changes what [`SupervisorLost`](super::SupervisorLost) reports.
-    #[must_use]
-    pub fn with_death_of_parent(mut self) -> Self {
-        self.ends_with_parent = true;
-        self
-    }
-
-    /// Gives the program a pseudo-terminal as its standard streams. What it writes to standard error arrives at the collector of standard
-    /// output. The program controls the terminal only if it, or a wall around it, takes it.
-    #[must_use]
-    pub fn with_terminal(mut self) -> Self {
-        self.has_terminal = true;
-        self
-    }
-
-    /// Sets the gate, through which the program gets its standard input and the caller gets a listener.
-    #[cfg(target_os = "linux")]
-    #[must_use]
-    pub fn with_gate(mut self, gate: crate::walls::Gate) -> Self {
-        self.gate = Some(gate);
-        self
-    }
-
-    /// Returns the descriptor that the process gets as standard input.
-    #[cfg(target_os = "linux")]
-    pub(super) fn through_gate(
-        &self,
-        stdin: std::os::fd::OwnedFd,
-    ) -> std::io::Result<std::os::fd::OwnedFd> {
-        match &self.gate {
-            Some(gate) => gate.pass(stdin),
-            None => Ok(stdin),
-        }
-    }
-
-    /// Returns the program.
-    pub fn program(&self) -> &OsStr {
-        &self.program
     }
 
     /// Returns the command, which has a process group of its own.

@@ -7,7 +7,7 @@
 //! reports the program's end. It does the same when the program ends by itself.
 //!
 //! A supervisor can be killed by a program that may send it signals, and by other users of the machine. Descendants may remain
-//! then, unless the walls around the program end with the supervisor, see [`Launch::with_death_of_parent`]. The report is
+//! then, unless the walls around the program end with the supervisor, see [`Launch::ends_with_parent`]. The report is
 //! [`SupervisorLost`].
 
 mod capture;

@@ -1,8 +1,7 @@
 //! Other processes, as `/proc` shows them.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use rustix::io::Errno;
 use rustix::process::{

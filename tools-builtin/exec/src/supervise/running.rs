@@ -18,7 +18,8 @@ use super::spawn::Leash;
 ///
 /// A drop ends the program with all its descendants, without waiting for it.
 pub struct Running<C> {
-    pub(super) pid: u32,
+    /// The number of the process that was started: the program, or the outermost wall around it.
+    pub pid: u32,
     pub(super) stdin: Stdin,
     pub(super) stdout: Arc<Mutex<C>>,
     pub(super) stderr: Arc<Mutex<C>>,
@@ -40,11 +41,6 @@ pub enum Status {
 }
 
 impl<C> Running<C> {
-    /// Returns the number of the process that was started: the program, or the outermost wall around it.
-    pub fn pid(&self) -> u32 {
-        self.pid
-    }
-
     /// Returns the state now.
     pub fn status(&self) -> Status {
         *self.status.borrow()

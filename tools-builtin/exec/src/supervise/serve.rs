@@ -42,7 +42,7 @@ fn run() -> io::Result<()> {
     };
     // Nothing but the supervisor ends the program, so it survives its own defects until then.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let pid = tree.program().as_raw_nonzero().get().unsigned_abs();
+        let pid = tree.program.as_raw_nonzero().get().unsigned_abs();
         // An error means that the host is gone, which the wait notices.
         let _ = send_report(&channel, &Report::Started { pid });
         runtime.block_on(wait(&mut tree, &mut wakers));
@@ -110,7 +110,7 @@ async fn wait(tree: &mut Tree, wakers: &mut Wakers) {
     let [terminate, interrupt, hangup] = &mut wakers.requests;
     loop {
         tree.reap();
-        if tree.exit().is_some() {
+        if tree.exit.is_some() {
             return;
         }
         tokio::select! {
@@ -127,9 +127,11 @@ async fn wait(tree: &mut Tree, wakers: &mut Wakers) {
 /// Ends the program with all its descendants and reports it, then keeps trying if some remain.
 fn end(channel: &UnixStream, tree: &mut Tree) -> io::Result<()> {
     let mut remaining = tree.end();
-    let exit = tree.exit().unwrap_or(Exit::Unknown);
-    let count = u32::try_from(remaining).unwrap_or(u32::MAX);
-    let reported = send_report(channel, &Report::Ended(Ended::new(exit, count)));
+    let ended = Ended {
+        exit: tree.exit.unwrap_or(Exit::Unknown),
+        remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
+    };
+    let reported = send_report(channel, &Report::Ended(ended));
     while remaining > 0 {
         std::thread::sleep(RETRY);
         remaining = tree.end();

@@ -34,7 +34,7 @@ pub(super) async fn spawn(
     streams: Streams,
 ) -> Result<(u32, Leash, Supervised), StartError> {
     let frame = encode(launch).map_err(|source| StartError::Refused {
-        program: launch.program().to_owned(),
+        program: launch.program.clone(),
         source,
     })?;
     let (supervisor, mut channel, leash, rest) =
@@ -82,7 +82,7 @@ fn connect(frame: &[u8], streams: Streams) -> io::Result<Connection<'_>> {
 
 fn start_error(launch: &Launch, error: Option<i32>, stage: Stage) -> StartError {
     let source = error.map_or_else(|| io::ErrorKind::Other.into(), io::Error::from_raw_os_error);
-    let program = launch.program().to_owned();
+    let program = launch.program.clone();
     match (stage, Errno::from_io_error(&source)) {
         (Stage::Supervisor, _) => StartError::Supervisor(source),
         (Stage::Directory, _) => StartError::NoDirectory {

@@ -36,7 +36,10 @@ pub async fn start<C: Collect>(
     };
     let streams = streams.map_err(StartError::Streams)?;
     let [stdin, stdout_of_program, stderr_of_program] = streams.program;
-    let stdin = launch.through_gate(stdin).map_err(StartError::Streams)?;
+    let stdin = match &launch.gate {
+        Some(gate) => gate.pass(stdin).map_err(StartError::Streams)?,
+        None => stdin,
+    };
     let (pid, leash, supervised) =
         spawn(launch, [stdin, stdout_of_program, stderr_of_program]).await?;
 

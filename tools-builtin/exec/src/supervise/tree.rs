@@ -22,8 +22,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 /// The descendants of the calling process, which must be a subreaper.
 #[derive(Debug)]
 pub(super) struct Tree {
-    program: Pid,
-    exit: Option<Exit>,
+    pub(super) program: Pid,
+    pub(super) exit: Option<Exit>,
 }
 
 impl Tree {
@@ -33,16 +33,6 @@ impl Tree {
             program,
             exit: None,
         }
-    }
-
-    /// Returns the program.
-    pub(super) fn program(&self) -> Pid {
-        self.program
-    }
-
-    /// Returns the exit status of the program, if it has been reaped.
-    pub(super) fn exit(&self) -> Option<Exit> {
-        self.exit
     }
 
     /// Reaps children that ended, and returns their number. Returns `None` if no descendant is left: one whose parents ended

@@ -21,7 +21,7 @@ const BYTE: &[u8] = &[0];
 
 /// The way of a listener from the network namespace of a program to this process: a pair of sockets.
 ///
-/// One end takes the place of the program's standard input until it starts, see [`Launch::with_gate`](crate::supervise::Launch::with_gate).
+/// One end takes the place of the program's standard input until it starts, see [`Launch::gate`](crate::supervise::Launch::gate).
 #[derive(Clone, Debug)]
 pub struct Gate {
     outside: Arc<UnixStream>,

@@ -70,20 +70,10 @@ pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
         rules.allow([PathBuf::from(system::NAME_SERVERS)], reading())?;
     }
     rules.allow(system::devices(), device())?;
-    rules.allow(
-        system::readable()
-            .iter()
-            .flat_map(|tree| beside(tree, &hidden)),
-        reading(),
-    )?;
-    rules.allow(
-        grants.read.iter().flat_map(|tree| beside(tree, &hidden)),
-        reading(),
-    )?;
-    rules.allow(
-        grants.write.iter().flat_map(|tree| beside(tree, &hidden)),
-        writing(),
-    )?;
+    let around = |tree: &PathBuf| beside(tree, &hidden);
+    rules.allow(system::readable().iter().flat_map(around), reading())?;
+    rules.allow(grants.read.into_iter().flat_map(around), reading())?;
+    rules.allow(grants.write.into_iter().flat_map(around), writing())?;
     // It may lie in a hidden folder.
     rules.allow(walls.scratch.iter().cloned(), writing())?;
     rules.restrict()

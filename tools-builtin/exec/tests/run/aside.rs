@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tools::policy::{SensitivePaths, Sensitivity};
 use tools::{Answer, ProtectedFate, ProtectedFile};
 use tools_exec::walls::{Bubblewrap, Layers};
-use tools_exec::{Aside, Sandbox, SetAside};
+use tools_exec::{Aside, Sandbox, SetAside, Teller};
 use tools_fs::Workspace;
 use tools_testkit::{RecordingPerson, TempWorkspace, TestHost};
 
@@ -56,11 +56,14 @@ impl Place {
 
     fn sandbox(&self) -> Sandbox {
         let told = self.told.clone();
-        Sandbox::new()
-            .with_layers(self.layers.clone())
-            .with_unconfined(true)
-            .with_aside(Aside::new(self.folder.path().join("aside")))
-            .with_teller(move |files| told.lock().unwrap().extend_from_slice(files))
+        let teller = Teller::new(move |files| told.lock().unwrap().extend_from_slice(files));
+        Sandbox {
+            layers: self.layers.clone().into(),
+            may_run_unconfined: true,
+            aside: Some(Aside::new(self.folder.path().join("aside"))),
+            teller: Some(teller),
+            ..Sandbox::default()
+        }
     }
 
     fn host(&self, grant: &[&str]) -> TestHost {
@@ -197,7 +200,7 @@ fn every_path() -> Vec<String> {
     let entries = table
         .paths()
         .iter()
-        .filter(|entry| entry.sensitivity() > Sensitivity::BuildFile);
+        .filter(|entry| entry.sensitivity > Sensitivity::BuildFile);
     let concrete = |pattern: &str| {
         pattern
             .trim_start_matches('/')
@@ -210,7 +213,7 @@ fn every_path() -> Vec<String> {
             .any(|name| ["node_modules", ".venv", "venv"].contains(&name))
     };
     entries
-        .map(|entry| concrete(entry.pattern()))
+        .map(|entry| concrete(&entry.pattern))
         .filter(|path| !is_output(path))
         .collect()
 }

@@ -142,7 +142,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                         let workspace = project();
                         let before = preview(&workspace, tool, arguments.clone());
                         assert!(
-                            matches!(before.basis(), Basis::Content(_)),
+                            matches!(before.basis, Basis::Content(_)),
                             "{tool} {arguments}"
                         );
                         assert_eq!(
@@ -159,7 +159,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                         }
                         workspace.write(file, "other\n");
                         let after = preview(&workspace, tool, arguments.clone());
-                        assert_ne!(after.basis(), before.basis(), "{tool} {arguments} {file}");
+                        assert_ne!(after.basis, before.basis, "{tool} {arguments} {file}");
                     }
                 }
             },
@@ -185,13 +185,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                     workspace.write(file, "old\n");
                     let before = preview(&workspace, tool, arguments.clone());
                     assert!(
-                        matches!(before.basis(), Basis::Content(_)),
+                        matches!(before.basis, Basis::Content(_)),
                         "{tool} {arguments}"
                     );
                     workspace.write(file, "other\n");
                     assert_ne!(
-                        preview(&workspace, tool, arguments.clone()).basis(),
-                        before.basis(),
+                        preview(&workspace, tool, arguments.clone()).basis,
+                        before.basis,
                         "{tool} {arguments}"
                     );
                 }
@@ -216,8 +216,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                         workspace.write(file, "other\n");
                     }
                     assert_eq!(
-                        preview(&workspace, tool, arguments).basis(),
-                        before.basis(),
+                        preview(&workspace, tool, arguments).basis,
+                        before.basis,
                         "{program} {args:?}"
                     );
                 }
@@ -256,19 +256,18 @@ pub(crate) fn trials() -> Vec<Trial> {
                         workspace.write("sub/page.html", "");
                         workspace.write(".git/index", "");
                         assert_ne!(
-                            before.basis(),
-                            built.basis(),
+                            before.basis, built.basis,
                             "a new folder can shadow a module"
                         );
                         assert_eq!(
-                            preview(&workspace, tool, arguments.clone()).basis(),
-                            built.basis(),
+                            preview(&workspace, tool, arguments.clone()).basis,
+                            built.basis,
                             "data"
                         );
                         workspace.write(file, "other\n");
                         assert_ne!(
-                            preview(&workspace, tool, arguments.clone()).basis(),
-                            built.basis(),
+                            preview(&workspace, tool, arguments.clone()).basis,
+                            built.basis,
                             "{args:?} {file}"
                         );
                     }
@@ -291,7 +290,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     .unwrap()
                     .set_modified(time)
                     .unwrap();
-                assert_ne!(preview(&workspace, tool, arguments).basis(), before.basis());
+                assert_ne!(preview(&workspace, tool, arguments).basis, before.basis);
             },
         ),
         trial(
@@ -303,11 +302,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let basis = || preview(&workspace, tool, arguments.clone());
                 let before = basis();
                 workspace.write("target/debug/app", "");
-                assert_eq!(basis().basis(), before.basis());
+                assert_eq!(basis().basis, before.basis);
                 workspace.write("dist/CACHEDIR.TAG", "");
                 let before = basis();
                 workspace.write("dist/app", "");
-                assert_ne!(basis().basis(), before.basis());
+                assert_ne!(basis().basis, before.basis);
             },
         ),
         trial(
@@ -339,14 +338,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                     workspace.write("node_modules/x/Makefile", "");
                     workspace.write("deep/er/lib.rs", "");
                     assert_eq!(
-                        preview(&workspace, tool, arguments.clone()).basis(),
-                        before.basis(),
+                        preview(&workspace, tool, arguments.clone()).basis,
+                        before.basis,
                         "{program}"
                     );
                     workspace.write(file, "other\n");
                     assert_ne!(
-                        preview(&workspace, tool, arguments).basis(),
-                        before.basis(),
+                        preview(&workspace, tool, arguments).basis,
+                        before.basis,
                         "{program} {file}"
                     );
                 }
@@ -367,7 +366,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 ] {
                     let (tool, arguments) = run(program, args);
                     let shown = preview(&project(), tool, arguments);
-                    assert_eq!(shown.basis(), Basis::Unknown, "{program} {args:?}");
+                    assert_eq!(shown.basis, Basis::Unknown, "{program} {args:?}");
                 }
             },
         ),
@@ -378,7 +377,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             workspace.write("run.sh", ". parts/*.sh\n");
             let (tool, arguments) = run("sh", &["run.sh"]);
-            assert_eq!(preview(&workspace, tool, arguments).basis(), Basis::Unknown);
+            assert_eq!(preview(&workspace, tool, arguments).basis, Basis::Unknown);
         }),
         trial("large_scripts_are_searched_in_time", || {
             let workspace = TempWorkspace::new();
@@ -390,7 +389,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             workspace.write("run.sh", format!("{words}{folders}"));
             let (tool, arguments) = run("sh", &["run.sh"]);
             assert!(matches!(
-                preview(&workspace, tool, arguments).basis(),
+                preview(&workspace, tool, arguments).basis,
                 Basis::Content(_)
             ));
         }),

@@ -169,7 +169,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     let host = TestHost::new(tools_exec::register)
                         .with_grant(&ALL)
                         .with_service(Workspace::open(workspace.path()).unwrap())
-                        .with_service(Sandbox::new());
+                        .with_service(Sandbox::default());
                     let answer = sh(
                         &host,
                         "cat file && echo a > /var/tmp/f && cat /tmp/f && touch new && ls",
@@ -191,9 +191,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                     }
                     let workspace = TempWorkspace::from_files([("hidden/key", "unseen")]);
                     let homes = workspace.join("hidden/homes");
-                    let sandbox = Sandbox::new()
-                        .with_layers(layers)
-                        .with_private_homes(&homes);
+                    let sandbox = Sandbox {
+                        layers: layers.into(),
+                        private_homes: Some(homes.clone()),
+                        ..Sandbox::default()
+                    };
                     let script = "echo kept > $TMPDIR/f && cat ~/f; cat ~/../../key hidden/key; find . -name f";
                     let answer = sh(&host_with(&workspace, &ALL, sandbox), script);
                     assert!(answer.contains("kept"), "{answer}");

@@ -59,7 +59,14 @@ fn trial(
 }
 
 fn host(workspace: &TempWorkspace, grant: &[&str], layers: Layers) -> TestHost {
-    host_with(workspace, grant, Sandbox::new().with_layers(layers))
+    host_with(
+        workspace,
+        grant,
+        Sandbox {
+            layers: layers.into(),
+            ..Sandbox::default()
+        },
+    )
 }
 
 pub(crate) fn trials() -> Vec<Trial> {

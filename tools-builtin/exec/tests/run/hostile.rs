@@ -36,7 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                         write,
                     ]);
                     let answer = sh(
-                        &host.with_service(root()).with_service(Sandbox::new()),
+                        &host.with_service(root()).with_service(Sandbox::default()),
                         script,
                     );
                     assert!(
@@ -46,7 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 }
                 if may_write() {
                     let host = TestHost::new(tools_exec::register).with_grant(&ALL);
-                    let host = host.with_service(root()).with_service(Sandbox::new());
+                    let host = host.with_service(root()).with_service(Sandbox::default());
                     let refused = run(&host, json!({"program": "sh", "args": ["-c", script]}))
                         .unwrap_err()
                         .to_string();
@@ -72,7 +72,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 };
                 for grant in [&ALL[..], &["fs:read:**", "exec:write:**"]] {
                     let host = TestHost::new(tools_exec::register).with_grant(grant);
-                    let host = host.with_service(root()).with_service(Sandbox::new());
+                    let host = host.with_service(root()).with_service(Sandbox::default());
                     let answer = sh(
                         &host,
                         "cat home/own/settings home/own/.envrc; echo x > home/own/settings; echo started",
@@ -102,7 +102,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let host = TestHost::new(tools_exec::register)
                     .with_grant(&ALL)
                     .with_service(root)
-                    .with_service(Sandbox::new());
+                    .with_service(Sandbox::default());
                 let answer = sh(
                     &host,
                     "cd .git/hooks/sub; cat key; echo new > x; echo new > y; echo started",

@@ -104,7 +104,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             {
                 let approver = RecordingApprover::new(Decision::Allow);
                 let is_kept = layers.confinement().unwrap().keeps_protected_paths();
-                let sandbox = Sandbox::new().with_layers(layers).with_limits(limits);
+                let sandbox = Sandbox {
+                    layers: layers.into(),
+                    limits,
+                    ..Sandbox::default()
+                };
                 let host = host_with(&workspace, &grant, sandbox).with_approver(approver.clone());
                 run(
                     &host,
@@ -166,7 +170,10 @@ pub(crate) fn trials() -> Vec<Trial> {
                     disk: Some(64 << 20),
                     ..Limits::default()
                 };
-                let sandbox = || Sandbox::new().with_limits(limits);
+                let sandbox = || Sandbox {
+                    limits,
+                    ..Sandbox::default()
+                };
                 let fill = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do head -c 30000000 /dev/urandom > f$i; sleep 0.5; done; echo end";
                 let workspace = TempWorkspace::new();
                 let granted = ["fs:read:**", "fs:write:**", "exec:write:**", "program:*:**"];
@@ -208,7 +215,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                     let approver = RecordingApprover::new(Decision::Allow);
                     // Without them, nobody here lets a program write.
                     let is_kept = layers.confinement().unwrap().keeps_protected_paths();
-                    let host = host_with(&workspace, &grant, Sandbox::new().with_layers(layers));
+                    let host = host_with(
+                        &workspace,
+                        &grant,
+                        Sandbox {
+                            layers: layers.into(),
+                            ..Sandbox::default()
+                        },
+                    );
                     let host = host.with_approver(approver.clone());
                     let answer = sh(&host, "echo a >> there.txt; echo a >> new.txt");
                     let preview = approver.requests().remove(0).preview.unwrap().unwrap();

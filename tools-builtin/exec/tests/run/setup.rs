@@ -15,7 +15,7 @@ pub(crate) const ALL: [&str; 3] = ["fs:read:**", "fs:write:**", "exec:write:**"]
 
 /// Returns a host with these files, in which the file `hidden/key` is hidden.
 pub(crate) fn host(workspace: &TempWorkspace, grant: &[&str]) -> TestHost {
-    host_with(workspace, grant, Sandbox::new())
+    host_with(workspace, grant, Sandbox::default())
 }
 
 /// Returns such a host with this sandbox.

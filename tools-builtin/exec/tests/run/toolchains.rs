@@ -15,11 +15,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join("real")).unwrap();
         symlink("real", home.path().join("link")).unwrap();
-        let sandbox = Sandbox::new().with_toolchains(
-            [Toolchain::Node],
-            home.path(),
-            &home.path().join("link/cache"),
-        );
+        let sandbox = Sandbox {
+            toolchains: vec![Toolchain::Node],
+            home: home.path().to_owned(),
+            cache: home.path().join("link/cache"),
+            ..Sandbox::default()
+        };
         let workspace = TempWorkspace::new();
         let answer = sh(
             &host_with(&workspace, &ALL, sandbox),
@@ -43,7 +44,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (version, credentials) = (file(".nvm/versions/node"), file(".npmrc"));
             let workspace = TempWorkspace::new();
             let cache = home.path().join("cache");
-            let sandbox = || Sandbox::new().with_toolchains([Toolchain::Node], home.path(), &cache);
+            let sandbox = || Sandbox {
+                toolchains: vec![Toolchain::Node],
+                home: home.path().to_owned(),
+                cache: cache.clone(),
+                ..Sandbox::default()
+            };
             let script = format!(
                 "cat {version} {credentials}; echo x > {version}; mkdir -p $npm_config_cache && echo kept > $npm_config_cache/a; cat $npm_config_cache/*"
             );
@@ -68,7 +74,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     .exists()
             );
             let answer = sh(
-                &host_with(&workspace, &ALL, Sandbox::new()),
+                &host_with(&workspace, &ALL, Sandbox::default()),
                 &format!("cat {version}"),
             );
             assert!(!answer.contains("text-of-a-file"), "{answer}");
@@ -80,8 +86,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         symlink("/usr/bin", home.path().join(".local/share/uv/python")).unwrap();
         let workspace = TempWorkspace::new();
         for program in ["../bin/sh", "./sh"] {
-            let sandbox =
-                Sandbox::new().with_toolchains([], home.path(), &home.path().join("cache"));
+            let sandbox = Sandbox {
+                home: home.path().to_owned(),
+                cache: home.path().join("cache"),
+                ..Sandbox::default()
+            };
             let refused = run(
                 &host_with(&workspace, &ALL, sandbox),
                 json!({"program": program}),

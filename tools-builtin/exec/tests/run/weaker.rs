@@ -28,7 +28,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         alone(
             "with_landlock_alone_the_person_is_asked_before_a_program_writes",
             |layers| {
-                let sandbox = || Sandbox::new().with_layers(layers.clone());
+                let sandbox = || Sandbox {
+                    layers: layers.clone().into(),
+                    ..Sandbox::default()
+                };
                 for (answer, is_written) in
                     [(Some(true), true), (Some(false), false), (None, false)]
                 {
@@ -81,8 +84,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let workspace = TempWorkspace::from_files([("sub/a", "")]);
                 let asked = |tool: &str, arguments: Value| {
                     let person = RecordingPerson::new([Answer::Confirmation(false)]);
-                    let host =
-                        host_with(&workspace, &ALL, Sandbox::new().with_layers(layers.clone()));
+                    let host = host_with(
+                        &workspace,
+                        &ALL,
+                        Sandbox {
+                            layers: layers.clone().into(),
+                            ..Sandbox::default()
+                        },
+                    );
                     let host = host
                         .with_approver(RecordingApprover::new(Decision::Allow))
                         .with_person(person.clone());
@@ -133,8 +142,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                     ),
                 ] {
                     let person = RecordingPerson::new([Answer::Confirmation(true)]);
-                    let host =
-                        host_with(&workspace, &ALL, Sandbox::new().with_layers(layers.clone()));
+                    let host = host_with(
+                        &workspace,
+                        &ALL,
+                        Sandbox {
+                            layers: layers.clone().into(),
+                            ..Sandbox::default()
+                        },
+                    );
                     let answer =
                         text(call(&host.with_person(person.clone()), tool, arguments).unwrap());
                     assert_eq!(
@@ -165,7 +180,10 @@ pub(crate) fn trials() -> Vec<Trial> {
                     let host = host_with(
                         &workspace,
                         grant,
-                        Sandbox::new().with_layers(layers.clone()),
+                        Sandbox {
+                            layers: layers.clone().into(),
+                            ..Sandbox::default()
+                        },
                     );
                     let arguments = json!({"program": program, "cwd": cwd});
                     run(&host.with_person(person.clone()), arguments).unwrap_err();
@@ -176,8 +194,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         alone("a_fault_of_the_host_at_the_question_is_told", |layers| {
             let workspace = TempWorkspace::from_files([("file", "old")]);
             let person = RecordingPerson::new([Answer::Text("yes".to_owned())]);
-            let host = host_with(&workspace, &ALL, Sandbox::new().with_layers(layers.clone()))
-                .with_person(person);
+            let host = host_with(
+                &workspace,
+                &ALL,
+                Sandbox {
+                    layers: layers.clone().into(),
+                    ..Sandbox::default()
+                },
+            )
+            .with_person(person);
             let answer = sh(&host, "echo new > file");
             assert!(
                 answer.contains("the host failed to ask") && answer.contains("read-only"),
@@ -192,7 +217,10 @@ pub(crate) fn trials() -> Vec<Trial> {
                 for (folder, is_asked) in [("sub", true), ("missing", false)] {
                     let approver = RecordingApprover::new(Decision::Allow);
                     let grant = ["fs:read:**".to_owned(), format!("fs:write:{folder}/**")];
-                    let sandbox = Sandbox::new().with_layers(layers.clone());
+                    let sandbox = Sandbox {
+                        layers: layers.clone().into(),
+                        ..Sandbox::default()
+                    };
                     let host =
                         host_with(&workspace, &grant.each_ref().map(String::as_str), sandbox);
                     sh(&host.with_approver(approver.clone()), "true");
@@ -218,12 +246,22 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let outside = TempWorkspace::from_files([("file", "outside")]);
                 let script = format!("cat {}", outside.join("file").display());
                 let arguments = json!({"program": "sh", "args": ["-c", script]});
-                let sandbox = || Sandbox::new().with_layers(layers.clone());
+                let sandbox = || Sandbox {
+                    layers: layers.clone().into(),
+                    ..Sandbox::default()
+                };
                 let refused =
                     run(&host_with(&workspace, &ALL, sandbox()), arguments.clone()).unwrap_err();
                 assert_eq!(refused.code(), ErrorCode::Unavailable);
                 let answer = run(
-                    &host_with(&workspace, &ALL, sandbox().with_unconfined(true)),
+                    &host_with(
+                        &workspace,
+                        &ALL,
+                        Sandbox {
+                            may_run_unconfined: true,
+                            ..sandbox()
+                        },
+                    ),
                     arguments,
                 )
                 .unwrap();

@@ -48,7 +48,7 @@ impl Mode {
 
     /// Returns a program with arguments and the marker in its environment.
     pub(crate) fn launch(self, marker: &Marker, words: &[&str]) -> Launch {
-        let launch = match self {
+        let mut launch = match self {
             Self::Bare => Launch::new(words[0]).with_args(&words[1..]),
             Self::Bubblewrap => Launch::new(BWRAP)
                 .with_args([
@@ -61,9 +61,9 @@ impl Mode {
                     "/proc",
                     "--",
                 ])
-                .with_args(words)
-                .with_death_of_parent(),
+                .with_args(words),
         };
+        launch.ends_with_parent = self == Self::Bubblewrap;
         launch
             .with_env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .with_env(Marker::VARIABLE, marker.path())

@@ -125,7 +125,8 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             "output::a_terminal_is_read_to_its_end",
             async |mode, marker| {
                 let script = "test -t 0 && test -t 1 && test -t 2 && seq 1 30000 >&2";
-                let launch = mode.launch(&marker, &["sh", "-c", script]).with_terminal();
+                let mut launch = mode.launch(&marker, &["sh", "-c", script]);
+                launch.has_terminal = true;
                 let running = start(&launch, Capture::new(MIB), Capture::new(MIB))
                     .await
                     .expect("sh starts");
@@ -134,7 +135,8 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                 assert!(running.stdout().head == expected && running.stderr().head.is_empty());
                 // The report of the end and the output race.
                 for _ in 0..100 {
-                    let launch = mode.launch(&marker, &["printf", "end"]).with_terminal();
+                    let mut launch = mode.launch(&marker, &["printf", "end"]);
+                    launch.has_terminal = true;
                     let running = start(&launch, Capture::new(MIB), Capture::new(MIB))
                         .await
                         .expect("printf starts");

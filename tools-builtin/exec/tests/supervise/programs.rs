@@ -63,7 +63,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                     );
                 }
                 let running = mode.sh(&marker, "sleep 1000").await;
-                let supervisor = parent(running.pid()).expect("a supervisor");
+                let supervisor = parent(running.pid).expect("a supervisor");
                 let environ = fs::read_to_string(format!("/proc/{supervisor}/environ"))
                     .expect("its environment");
                 for variable in environ.split_terminator('\0') {
@@ -81,7 +81,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                     )
                     .await;
                 line(&running, "ready").await;
-                let supervisor = parent(running.pid()).expect("a supervisor");
+                let supervisor = parent(running.pid).expect("a supervisor");
                 let children = || {
                     crate::marker::pids()
                         .filter(|pid| parent(*pid) == Some(supervisor))
@@ -132,7 +132,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             one.stop();
             one.wait().await.expect("a report");
             assert_eq!(two.status(), Status::Running);
-            assert!(marker.processes().contains(&two.pid()));
+            assert!(marker.processes().contains(&two.pid));
         }),
     ];
     if mode == Mode::Bare {
@@ -169,7 +169,7 @@ fn bare_trials() -> Vec<Trial> {
         }),
         Mode::Bare.trial("programs::a_missing_directory_is_named", async |_, _| {
             for cwd in ["/no/such/directory", "/dev/null"] {
-                let error = refused(Launch::new("/bin/true").with_cwd(cwd)).await;
+                let error = refused(Launch { cwd: Some(cwd.into()), ..Launch::new("/bin/true") }).await;
                 assert!(
                     matches!(&error, StartError::NoDirectory { cwd: named } if named.as_os_str() == cwd),
                     "{error:?}"
@@ -181,7 +181,7 @@ fn bare_trials() -> Vec<Trial> {
             let bytes = std::ffi::OsStr::from_bytes(b"a\xFFb\n \"");
             let launch =
                 mode.launch(&marker, &["sh", "-c", "printf %s \"$0$1\" | od -An -tx1 | tr -d ' \\n'; pwd", "x"]);
-            let launch = launch.with_args([bytes]).with_cwd("/usr");
+            let launch = Launch { cwd: Some("/usr".into()), ..launch.with_args([bytes]) };
             let running = start(&launch, Capture::new(100), Capture::new(100)).await.expect("sh starts");
             running.wait().await.expect("a report");
             assert_eq!(running.stdout().head, "7861ff620a2022/usr\n");

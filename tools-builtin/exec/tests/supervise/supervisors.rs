@@ -15,7 +15,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             async |mode, marker| {
                 for asked in [Signal::TERM, Signal::INT, Signal::HUP] {
                     let running = EVADERS[0].start(mode, &marker).await;
-                    signal(parent(running.pid()).expect("a supervisor"), asked);
+                    signal(parent(running.pid).expect("a supervisor"), asked);
                     let ended = running.wait().await.expect("a report");
                     assert_eq!((ended.exit, ended.remaining), (Exit::Signal(9), 0));
                     marker.assert_gone();
@@ -26,7 +26,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             "supervisors::one_that_is_stopped_goes_on_later",
             async |mode, marker| {
                 let running = EVADERS[0].start(mode, &marker).await;
-                let supervisor = parent(running.pid()).expect("a supervisor");
+                let supervisor = parent(running.pid).expect("a supervisor");
                 signal(supervisor, Signal::STOP);
                 drop(running);
                 signal(supervisor, Signal::CONT);
@@ -35,12 +35,12 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
         ),
         mode.trial("supervisors::none_remains", async |mode, marker| {
             let running = mode.sh(&marker, "sleep 1000").await;
-            let supervisor = parent(running.pid()).expect("a supervisor");
+            let supervisor = parent(running.pid).expect("a supervisor");
             running.stop();
             running.wait().await.expect("a report");
             until("the supervisor is reaped", || parent(supervisor).is_none()).await;
             let running = mode.sh(&marker, "sleep 1000").await;
-            let supervisor = parent(running.pid()).expect("a supervisor");
+            let supervisor = parent(running.pid).expect("a supervisor");
             drop(running);
             until("the supervisor is reaped", || parent(supervisor).is_none()).await;
         }),
@@ -51,7 +51,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             async |mode, marker| {
                 for evader in EVADERS {
                     let running = evader.start(mode, &marker).await;
-                    if let Some(supervisor) = parent(running.pid()) {
+                    if let Some(supervisor) = parent(running.pid) {
                         signal(supervisor, Signal::KILL);
                         let lost = running.wait().await;
                         // One of them may have ended before.

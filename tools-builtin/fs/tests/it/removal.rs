@@ -13,7 +13,7 @@ async fn the_removal_of_a_file_by_which_programs_run_asks_unless_a_clause_spells
     let clauses = ["*:*:**", "fs:destroy:**/.git/**", "fs:destroy:gone.md"];
     let bench = Bench::new(&[&clauses[..], &["fs:destroy:old/AGENTS.md"]].concat());
     let named = SensitivePath::new("/scripts/fsm", Sensitivity::RunsByItself, "of git").unwrap();
-    let paths = SensitivePaths::default().with_path(named);
+    let paths = SensitivePaths::default().with_paths([named]);
     let bench = Bench {
         host: bench.host.with_context(|cx| cx.with_sensitive_paths(paths)),
         ..bench

@@ -70,7 +70,7 @@ impl Bench {
         for (target, path) in sensitive {
             let text = error.to_string();
             assert!(
-                text.contains(target.value()) && text.contains(path.note()),
+                text.contains(target.value()) && text.contains(&path.note),
                 "{text}"
             );
         }
@@ -688,7 +688,7 @@ async fn a_host_adds_settings_of_its_own() {
         "the rules of this session",
     )
     .unwrap();
-    let paths = SensitivePaths::default().with_path(own);
+    let paths = SensitivePaths::default().with_paths([own]);
     let bench = Bench {
         host: bench.host.with_context(|cx| cx.with_sensitive_paths(paths)),
         ..bench
@@ -745,19 +745,19 @@ async fn the_readme_lists_the_table() {
     let mut rows = Vec::<(&SensitivePath, Vec<String>)>::new();
     let paths = SensitivePaths::default();
     for path in paths.paths() {
-        let pattern = format!("`{}`", path.pattern());
+        let pattern = format!("`{}`", path.pattern);
         match rows.last_mut() {
-            Some((first, patterns)) if first.note() == path.note() => patterns.push(pattern),
+            Some((first, patterns)) if first.note == path.note => patterns.push(pattern),
             _ => rows.push((path, vec![pattern])),
         }
     }
     let rows = rows.into_iter().map(|(path, patterns)| {
-        let kind = match path.sensitivity() {
+        let kind = match path.sensitivity {
             Sensitivity::Settings => "settings",
             Sensitivity::RunsByItself => "runs by itself",
             _ => "build file",
         };
-        format!("| {kind} | {} | {} |\n", patterns.join(", "), path.note())
+        format!("| {kind} | {} | {} |\n", patterns.join(", "), path.note)
     });
     let expected: String = rows.collect();
     let begin = readme

@@ -60,7 +60,8 @@ async fn a_rule_that_asks_or_denies_leaves_memories_out() {
     let desk = Desk::new();
     save(&desk.host(), "x").await;
     for verdict in [Verdict::Deny, Verdict::Ask] {
-        let policy = Policy::new().with_rule(Rule::new(verdict, Some("memory.*"), None).unwrap());
+        let policy =
+            Policy::new().with_rules([Rule::new(verdict, Some("memory.*"), None).unwrap()]);
         let cx = desk
             .host()
             .context()

@@ -153,6 +153,6 @@ impl AsyncWrite for SmtpStream {
 
 impl AsyncTokioStream for SmtpStream {
     fn peer_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.connection.peer())
+        Ok(self.connection.peer)
     }
 }

@@ -164,11 +164,11 @@ impl Channel for Webhook {
             })?;
             let request =
                 Request::new(Method::POST, url.as_str()).map_err(SendError::from_connecting)?;
-            let request = request
+            let mut request = request
                 .with_json(&self.body(delivery.message)?)
                 .map_err(SendError::from_connecting)?;
             // Elsewhere, it could be sent twice, or be read by others.
-            let request = request.with_max_redirects(0);
+            request.max_redirects = 0;
             // The status says all, so the body is not waited for.
             let answered = delivery
                 .client

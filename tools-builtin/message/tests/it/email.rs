@@ -27,7 +27,10 @@ fn encrypted(
         .with_text("encryption", encryption)
         .with_text("user", "crib")
         .with_secret("password", Secret::new(password));
-    let options = named("mail.example", server.address).with_root_certificate(authority.pem());
+    let options = HttpOptions {
+        root_certificates: vec![authority.pem().into()],
+        ..named("mail.example", server.address)
+    };
     host("out", "email", &settings, options)
 }
 
@@ -200,7 +203,12 @@ async fn a_mail_needs_the_grant_and_a_server_that_the_user_permits() {
             "{grant:?} {refused}"
         );
     }
-    let filtered = host("out", "email", &mailbox(server.address), HttpOptions::new());
+    let filtered = host(
+        "out",
+        "email",
+        &mailbox(server.address),
+        HttpOptions::default(),
+    );
     let refused = send(&filtered, "hello").await.unwrap_err();
     assert!(refused.to_string().contains("not public"), "{refused}");
     assert_eq!(server.sessions(), 0);

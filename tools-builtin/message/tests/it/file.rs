@@ -12,7 +12,7 @@ use crate::setup::{call, host, send};
 
 fn into(path: &std::path::Path) -> TestHost {
     let settings = ChannelSettings::new().with_text("path", path.to_str().unwrap());
-    host("out", "file", &settings, HttpOptions::new())
+    host("out", "file", &settings, HttpOptions::default())
 }
 
 #[tokio::test]

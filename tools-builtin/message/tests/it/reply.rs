@@ -22,7 +22,7 @@ fn in_chat(host: TestHost) -> TestHost {
 async fn a_reply_goes_to_the_chat_of_the_context_and_to_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages.jsonl");
-    let alone = host("out", "file", &file(&path), HttpOptions::new());
+    let alone = host("out", "file", &file(&path), HttpOptions::default());
     let refused = call(&alone, json!({"text": "hello"})).await.unwrap_err();
     assert!(
         refused
@@ -59,7 +59,7 @@ async fn a_reply_goes_to_the_chat_of_the_context_and_to_no_other() {
 async fn a_channel_that_cannot_be_used_is_refused_before_anybody_is_asked_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages.jsonl");
-    let host = host("team", "file", &file(&path), HttpOptions::new()).with_grant(&[]);
+    let host = host("team", "file", &file(&path), HttpOptions::default()).with_grant(&[]);
     let refused = |arguments: Value| async { call(&host, arguments).await.unwrap_err() };
     let misspelt = refused(json!({"channel": "taem", "text": "hello"})).await;
     assert_eq!(misspelt.code(), ErrorCode::ExecutionFailed);
@@ -97,7 +97,7 @@ async fn a_channel_that_lacks_something_says_so_when_it_is_used() {
         "out",
         "file",
         &file(&folder.path().join("out")),
-        HttpOptions::new(),
+        HttpOptions::default(),
     );
     let channels = Channels::new()
         .with_absent("team", "the variable TEAM_WEBHOOK is empty; set it")
@@ -125,7 +125,7 @@ fn the_name_of_a_channel_is_a_plain_word() {
     let channel =
         (tools_message::kind("terminal").unwrap().create)(&ChannelSettings::new()).unwrap();
     let channels = Channels::new()
-        .with_channel("my-team.2_b", channel, HttpClient::new())
+        .with_channel("my-team.2_b", channel, HttpClient::default())
         .unwrap();
     assert_eq!(channels.names().collect::<Vec<_>>(), ["my-team.2_b"]);
 }

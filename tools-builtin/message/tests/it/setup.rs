@@ -20,14 +20,19 @@ pub(crate) const GRANT: [&str; 4] = [
 
 /// Returns the options of a client that may reach the servers of the tests.
 pub(crate) fn options() -> HttpOptions {
-    HttpOptions::new().with_private_host("127.0.0.1")
+    HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        ..HttpOptions::default()
+    }
 }
 
 /// Returns options in which a name leads to a server.
 pub(crate) fn named(name: &str, address: SocketAddr) -> HttpOptions {
-    options()
-        .with_private_host(name)
-        .with_resolver(Arc::new(TestResolver::new().with_name(name, address)))
+    HttpOptions {
+        private_hosts: vec!["127.0.0.1".to_owned(), name.to_owned()],
+        resolver: Some(Arc::new(TestResolver::new().with_name(name, address))),
+        ..HttpOptions::default()
+    }
 }
 
 /// Returns a host with one channel.

@@ -72,7 +72,7 @@ async fn a_request_needs_the_grant_and_a_host_that_the_user_permits() {
         );
     }
     let refused = send(
-        &host("out", "webhook", &settings, HttpOptions::new()),
+        &host("out", "webhook", &settings, HttpOptions::default()),
         "hello",
     )
     .await

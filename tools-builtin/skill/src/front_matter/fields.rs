@@ -1,7 +1,6 @@
 //! [`Fields`]: the fields of a front matter, from which the known ones are taken.
 
-use super::Value;
-use super::{Fault, FrontMatter};
+use super::{Fault, FrontMatter, Value};
 
 /// The limits of the specification, in characters.
 const MAX_DESCRIPTION: usize = 1024;

@@ -277,14 +277,10 @@ impl Value {
     pub(super) fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::List(items) => items
-                .iter()
-                .map(Self::to_text)
-                .collect::<Vec<_>>()
-                .join(", "),
+            Self::List(items) => tools::join(items.iter().map(Self::to_text), ", "),
             Self::Map(fields) => {
                 let field = |(key, value): &(String, Self)| format!("{key}: {}", value.to_text());
-                fields.iter().map(field).collect::<Vec<_>>().join(", ")
+                tools::join(fields.iter().map(field), ", ")
             }
         }
     }

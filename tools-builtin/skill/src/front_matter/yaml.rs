@@ -2,8 +2,7 @@
 
 use saphyr_parser::{Event, Parser, ScanError};
 
-use super::Fault;
-use super::Value;
+use super::{Fault, Value};
 
 /// The maximum number of nodes.
 const MAX_EVENTS: usize = 10_000;

@@ -20,16 +20,20 @@ fn skills_of_all_places_are_found_with_their_owner() {
         (".agents/skills/a/inner/SKILL.md", skill("inner")),
     ]);
     let home = TempWorkspace::from_files([("skills/d/SKILL.md", skill("d"))]);
-    let found = Discovery::new()
-        .with_workspace(project.path())
-        .with_user_folder(home.join("skills"))
-        .with_user_folder(project.join("more"))
-        .with_user_folder(home.join("missing"))
-        .find();
+    let found = Discovery {
+        workspace: Some(project.path().into()),
+        folders: vec![
+            home.join("skills"),
+            project.join("more"),
+            home.join("missing"),
+        ],
+        ..Discovery::default()
+    }
+    .find();
     let of: Vec<_> = found
         .skills
         .iter()
-        .map(|skill| (skill.name(), skill.origin()))
+        .map(|skill| (&*skill.name, skill.origin))
         .collect();
     let (user, project) = (Origin::User, Origin::Project);
     assert_eq!(
@@ -45,14 +49,17 @@ fn a_folder_inside_the_workspace_belongs_to_the_project_also_without_the_project
         (".agents/skills/a/SKILL.md", skill("a")),
         ("more/c/SKILL.md", skill("c")),
     ]);
-    let discovery = Discovery::new()
-        .with_workspace(project.path())
-        .without_project_folders();
-    let found = discovery.with_user_folder(project.join("more")).find();
+    let found = Discovery {
+        workspace: Some(project.path().into()),
+        omits_project_folders: true,
+        folders: vec![project.join("more")],
+        ..Discovery::default()
+    }
+    .find();
     let of: Vec<_> = found
         .skills
         .iter()
-        .map(|skill| (skill.name(), skill.origin()))
+        .map(|skill| (&*skill.name, skill.origin))
         .collect();
     assert_eq!(of, [("c", Origin::Project)]);
 }
@@ -72,14 +79,16 @@ fn a_linked_folder_is_one_skill_and_no_link_of_a_project_leads_out() {
     // The user may link to other places. A skill that the project can change stays one of the project.
     symlink(home.join("own/d"), home.join("skills/d")).unwrap();
     symlink(project.join(".agents/skills/a"), home.join("skills/a")).unwrap();
-    let found = Discovery::new()
-        .with_workspace(project.path())
-        .with_user_folder(home.join("skills"))
-        .find();
+    let found = Discovery {
+        workspace: Some(project.path().into()),
+        folders: vec![home.join("skills")],
+        ..Discovery::default()
+    }
+    .find();
     let of: Vec<_> = found
         .skills
         .iter()
-        .map(|skill| (skill.name(), skill.origin()))
+        .map(|skill| (&*skill.name, skill.origin))
         .collect();
     assert_eq!(of, [("a", Origin::Project), ("d", Origin::User)]);
     let overlooked: Vec<_> = found
@@ -96,15 +105,17 @@ fn a_linked_folder_is_one_skill_and_no_link_of_a_project_leads_out() {
         "{found:?}"
     );
 
-    let of_user = Discovery::new()
-        .with_workspace(home.path())
-        .with_user_folder(home.join("skills"))
-        .find();
+    let of_user = Discovery {
+        workspace: Some(home.path().into()),
+        folders: vec![home.join("skills")],
+        ..Discovery::default()
+    }
+    .find();
     assert!(
         of_user
             .skills
             .iter()
-            .all(|skill| skill.name() != "d" || skill.origin() == Origin::Project),
+            .all(|skill| skill.name != "d" || skill.origin == Origin::Project),
         "{of_user:?}"
     );
 }
@@ -155,7 +166,7 @@ fn a_folder_whose_name_is_not_utf_8_is_reported_and_hides_no_other() {
         found
             .skills
             .iter()
-            .map(tools_skill::Skill::name)
+            .map(|skill| &*skill.name)
             .collect::<Vec<_>>(),
         ["tides"]
     );
@@ -173,7 +184,7 @@ fn a_skill_below_the_last_level_is_reported() {
         ("area/part/more/notes/text.txt", "no skill"),
     ]);
     let found = found(&workspace);
-    let names: Vec<_> = found.skills.iter().map(tools_skill::Skill::name).collect();
+    let names: Vec<_> = found.skills.iter().map(|skill| &*skill.name).collect();
     assert_eq!(names, ["deep"]);
     let [deeper] = &found.overlooked[..] else {
         panic!("{found:?}")
@@ -193,7 +204,7 @@ fn two_skills_of_one_name_are_a_clash_that_names_both_places() {
     ]);
     let skills = Skills::new(found(&project).skills.into_iter().map(approved));
     assert_eq!(
-        skills.list().map(|skill| skill.name()).collect::<Vec<_>>(),
+        skills.list().map(|skill| &*skill.name).collect::<Vec<_>>(),
         ["alone"]
     );
     for name in ["twin", "Twin"] {
@@ -203,7 +214,7 @@ fn two_skills_of_one_name_are_a_clash_that_names_both_places() {
             "{error}"
         );
     }
-    assert_eq!(skills.clashes().len(), 1);
+    assert_eq!(skills.clashes.len(), 1);
     let error = skills.get("aloen").unwrap_err().to_string();
     assert!(error.contains("did you mean alone?"), "{error}");
 }
@@ -214,16 +225,18 @@ fn a_full_place_is_reported_and_takes_nothing_from_another() {
     let home = TempWorkspace::from_files([("skills/d/SKILL.md", skill("d"))]);
     let full = |count| {
         (0..count).for_each(|number| project.write(format!(".agents/skills/{number:04}"), ""));
-        Discovery::new()
-            .with_workspace(project.path())
-            .with_user_folder(home.join("skills"))
-            .find()
+        Discovery {
+            workspace: Some(project.path().into()),
+            folders: vec![home.join("skills")],
+            ..Discovery::default()
+        }
+        .find()
     };
     let names = |found: &tools_skill::Found| {
         found
             .skills
             .iter()
-            .map(|skill| skill.name().to_owned())
+            .map(|skill| skill.name.clone())
             .collect::<Vec<_>>()
             .join(" ")
     };
@@ -253,27 +266,31 @@ fn the_first_skills_of_a_place_with_too_many_are_found() {
             skill(&format!("s{number:03}")),
         );
     });
-    let found = Discovery::new()
-        .with_workspace(project.path())
-        .with_user_folder(home.join("skills"))
-        .find();
+    let found = Discovery {
+        workspace: Some(project.path().into()),
+        folders: vec![home.join("skills")],
+        ..Discovery::default()
+    }
+    .find();
     assert_eq!(
         (
             found.skills.len(),
-            found.skills[500].name(),
+            &*found.skills[500].name,
             found.overlooked.len()
         ),
         (501, "d", 1)
     );
     assert!(
-        found.skills.iter().all(|skill| skill.name() != "s499"),
+        found.skills.iter().all(|skill| skill.name != "s499"),
         "the last of the sorted paths"
     );
     std::fs::remove_dir_all(project.join(".agents/skills/area-0/s000")).unwrap();
-    let found = Discovery::new()
-        .with_workspace(project.path())
-        .with_user_folder(home.join("skills"))
-        .find();
+    let found = Discovery {
+        workspace: Some(project.path().into()),
+        folders: vec![home.join("skills")],
+        ..Discovery::default()
+    }
+    .find();
     assert_eq!((found.skills.len(), found.overlooked.len()), (501, 0));
 }
 
@@ -300,7 +317,10 @@ fn the_instructions_of_a_place_are_bounded_together() {
 
 #[test]
 fn the_reason_to_withhold_a_skill_is_shown_for_its_name_alone() {
-    let skills = Skills::new([]).with_withheld("tides", "it waits for approval");
+    let mut skills = Skills::new([]);
+    skills.withheld = [("tides", "it waits for approval")]
+        .map(|(name, reason)| (name.into(), reason.into()))
+        .into();
     let withheld = skills.get("tides").unwrap_err();
     assert!(
         matches!(&withheld, SkillError::Withheld { reason, .. } if reason == "it waits for approval"),

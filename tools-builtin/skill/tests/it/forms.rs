@@ -162,20 +162,20 @@ fn every_form_is_found_with_its_name_and_description() {
         let skill = found
             .skills
             .iter()
-            .find(|skill| Some(skill.path()) == folder.parent())
+            .find(|skill| Some(&*skill.path) == folder.parent())
             .unwrap();
         let description = skill
-            .front_matter()
+            .front_matter
             .description
             .as_deref()
             .unwrap_or_default();
         assert_eq!(
-            (skill.name(), description),
+            (&*skill.name, description),
             (form.name, form.description),
             "{}",
             form.seen
         );
-        let faults: Vec<_> = skill.faults().iter().map(ToString::to_string).collect();
+        let faults: Vec<_> = skill.faults.iter().map(ToString::to_string).collect();
         let is_expected = faults.len() == form.faults.len()
             && form
                 .faults
@@ -215,9 +215,9 @@ fn the_other_fields_are_read_too() {
         found
             .skills
             .iter()
-            .find(|skill| skill.name() == name)
+            .find(|skill| skill.name == name)
             .unwrap()
-            .front_matter()
+            .front_matter
             .clone()
     };
     let whole = fields("whole");

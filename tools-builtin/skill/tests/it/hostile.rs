@@ -126,9 +126,11 @@ async fn no_link_is_followed() {
     symlink("dir", home.join("skills/tides/inner")).unwrap();
     symlink("SKILL.md", home.join("skills/tides/same")).unwrap();
     // The user's own skill, which nobody approved.
-    let found = tools_skill::Discovery::new()
-        .with_user_folder(home.join("skills"))
-        .find();
+    let found = tools_skill::Discovery {
+        folders: vec![home.join("skills")],
+        ..tools_skill::Discovery::default()
+    }
+    .find();
     let host = host(found.skills);
     for path in ["link", "etc/passwd", "inner/x", "same"] {
         let error = host
@@ -170,8 +172,15 @@ async fn a_hidden_file_or_folder_is_not_read_as_a_part_of_a_skill() {
         project.join("own"),
         project.join("missing"),
     ];
-    let discovery = || tools_skill::Discovery::new().with_hidden(&hidden);
-    let found = discovery().with_workspace(project.path()).find();
+    let discovery = || tools_skill::Discovery {
+        hidden: hidden.to_vec(),
+        ..tools_skill::Discovery::default()
+    };
+    let found = tools_skill::Discovery {
+        workspace: Some(project.path().into()),
+        ..discovery()
+    }
+    .find();
     assert!(
         found.skills.len() == 1 && found.overlooked[0].reason.contains("no tool may access"),
         "{found:?}"
@@ -180,10 +189,12 @@ async fn a_hidden_file_or_folder_is_not_read_as_a_part_of_a_skill() {
     assert!(error.starts_with("key cannot be read"), "{error}");
     // The user's own skill, which nobody approves.
     let host = host(
-        discovery()
-            .with_user_folder(project.join(".agents/skills"))
-            .find()
-            .skills,
+        tools_skill::Discovery {
+            folders: vec![project.join(".agents/skills")],
+            ..discovery()
+        }
+        .find()
+        .skills,
     );
     for path in ["key", "own/state"] {
         let error = host
@@ -271,9 +282,11 @@ async fn a_huge_file_and_a_pipe_are_bounded() {
         .set_len(1 << 30)
         .unwrap();
     std::fs::write(home.join("skills/tides/long"), "line\n".repeat(2_000_000)).unwrap();
-    let found = tools_skill::Discovery::new()
-        .with_user_folder(home.join("skills"))
-        .find();
+    let found = tools_skill::Discovery {
+        folders: vec![home.join("skills")],
+        ..tools_skill::Discovery::default()
+    }
+    .find();
     let host = host(found.skills);
     let error = host
         .call("skill.read", json!({"name": "tides", "path": "huge"}))

@@ -5,7 +5,11 @@ use tools_testkit::{TempWorkspace, TestHost};
 
 /// Returns the skills of a workspace.
 pub(crate) fn found(workspace: &TempWorkspace) -> Found {
-    Discovery::new().with_workspace(workspace.path()).find()
+    Discovery {
+        workspace: Some(workspace.path().into()),
+        ..Discovery::default()
+    }
+    .find()
 }
 
 /// Returns the only skill of a workspace.
@@ -19,7 +23,7 @@ pub(crate) fn only(workspace: &TempWorkspace) -> Skill {
 
 /// Returns the skill as a person has approved it.
 pub(crate) fn approved(skill: Skill) -> Skill {
-    assert_eq!(skill.origin(), Origin::Project);
+    assert_eq!(skill.origin, Origin::Project);
     let contents = skill.contents().unwrap();
     skill.with_pinned(contents, "run crib approve")
 }

@@ -51,7 +51,7 @@ fn missing(services: &Services) -> Option<String> {
 }
 
 fn check_installed(workspace: &Workspace) -> Result<(), SpeechError> {
-    match Sandbox::new().find_program(workspace, PROGRAM) {
+    match Sandbox::default().find_program(workspace, PROGRAM) {
         Some(_) => Ok(()),
         None => Err(SpeechError::NotInstalled {
             program: PROGRAM,
@@ -86,7 +86,10 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     services.insert(workspace.map_err(|error| failed(&error))?);
     // The first look at the layers blocks. Nothing else is the session's: the program needs none of its toolchains, and walls always.
     let layers = tokio::task::spawn_blocking(move || sandbox.layers().clone()).await;
-    services.insert(Sandbox::new().with_layers(layers.map_err(|error| failed(&error))?));
+    services.insert(Sandbox {
+        layers: layers.map_err(|error| failed(&error))?.into(),
+        ..Sandbox::default()
+    });
     let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
     let walls = Host::new()
         .with_services(services)

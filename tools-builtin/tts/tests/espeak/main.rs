@@ -68,7 +68,7 @@ fn host(workspace: &TempWorkspace) -> TestHost {
     TestHost::new(tools_tts::register)
         .with_grant(&["speech:read:text", "fs:write:sounds/**"])
         .with_service(Workspace::open(workspace.path()).unwrap())
-        .with_service(Sandbox::new())
+        .with_service(Sandbox::default())
         .with_service(Speech::new(tools_tts::get("espeak-ng").unwrap(), None).unwrap())
 }
 
@@ -258,8 +258,11 @@ fn the_program_never_runs_without_walls() {
         seccomp: false,
         bubblewrap: Bubblewrap::Missing,
     };
-    let host =
-        host(&workspace).with_service(Sandbox::new().with_layers(none).with_unconfined(true));
+    let host = host(&workspace).with_service(Sandbox {
+        layers: none.into(),
+        may_run_unconfined: true,
+        ..Sandbox::default()
+    });
     let error = call(&host, json!({"text": "hello"})).unwrap_err();
     assert_eq!(error.code(), tools::ErrorCode::Unavailable, "{error}");
     assert!(

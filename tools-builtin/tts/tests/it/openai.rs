@@ -40,9 +40,11 @@ fn speech(server: &TestServer) -> Speech {
 
 fn host(workspace: &TempWorkspace, speech: Speech) -> TestHost {
     let key = speech.bind_key("a-secret-key").unwrap().unwrap();
-    let options = HttpOptions::new()
-        .with_private_host("127.0.0.1")
-        .with_secret(key);
+    let options = HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        secrets: vec![key],
+        ..HttpOptions::default()
+    };
     let grant: Vec<String> = speech
         .targets()
         .iter()
@@ -65,7 +67,7 @@ async fn a_service_answers_from_outside_and_a_program_does_not() {
     let of_program = TestHost::new(tools_tts::register)
         .with_grant(&["speech:read:text", "fs:write:**"])
         .with_service(Workspace::open(workspace.path()).unwrap())
-        .with_service(Sandbox::new())
+        .with_service(Sandbox::default())
         .with_service(espeak)
         .with_service(Exposure::new());
     let arguments = json!({"text": "hi", "path": "a.wav"});

@@ -50,12 +50,16 @@ impl TestService {
         let authority = TestAuthority::new();
         let server = TestServer::start_tls(&authority, &HOSTS, answer).await;
         let mut resolver = TestResolver::new();
-        let mut options = HttpOptions::new().with_root_certificate(authority.pem());
+        let mut options = HttpOptions {
+            root_certificates: vec![authority.pem().into()],
+            ..HttpOptions::default()
+        };
         for host in HOSTS {
             resolver = resolver.with_name(host, server.address());
-            options = options.with_private_host(host);
+            options.private_hosts.push(host.to_owned());
         }
-        let client = HttpClient::from_options(options.with_resolver(Arc::new(resolver))).unwrap();
+        options.resolver = Some(Arc::new(resolver));
+        let client = HttpClient::from_options(options).unwrap();
         let host = TestHost::new(tools_weather::register)
             .with_grant(&GRANT)
             .with_service(client);

@@ -23,10 +23,10 @@ const DEFAULT_COUNT: usize = 5;
 /// let web_search = WebSearch::new(search::get("brave")?, None)?.with_language("en")?;
 /// let secret = web_search.bind_key(&key())?.unwrap();
 /// // The key is for searches alone: `web.fetch` has the client of the context.
-/// let web_search = web_search.with_client(HttpClient::from_options(HttpOptions::new().with_secret(secret))?);
+/// let web_search = web_search.with_client(HttpClient::from_options(HttpOptions { secrets: vec![secret], ..HttpOptions::default() })?);
 /// let grant: Vec<String> = web_search.targets().iter().map(ToString::to_string).collect();
 /// assert_eq!(grant, ["search:read:web", "net:read:api.search.brave.com"]);
-/// let cx = Host::new().with_service(HttpClient::new()).with_service(web_search);
+/// let cx = Host::new().with_service(HttpClient::default()).with_service(web_search);
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -10,9 +10,13 @@ use tools_testkit::TestHost;
 use tools_testkit::http::{Received, TestServer};
 
 pub(crate) fn host(server: &TestServer) -> TestHost {
-    let options = HttpOptions::new()
-        .with_private_host(server.address().to_string())
-        .with_private_host(server.address().ip().to_string());
+    let options = HttpOptions {
+        private_hosts: vec![
+            server.address().to_string(),
+            server.address().ip().to_string(),
+        ],
+        ..HttpOptions::default()
+    };
     TestHost::new(tools_web::register)
         .with_grant(&[&format!("net:read:{}", server.address())])
         .with_service(HttpClient::from_options(options).unwrap())
@@ -313,9 +317,10 @@ async fn a_redirect_to_a_host_that_a_rule_denies_is_the_denial() {
     let server =
         TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
     let clause = format!("net:read:{}", other.address()).parse().unwrap();
-    let rule = Rule::for_target(Verdict::Deny, clause).with_reason("it is ours");
+    let mut rule = Rule::for_target(Verdict::Deny, clause);
+    rule.reason = Some("it is ours".to_owned());
     let host = host(&server)
-        .with_context(move |cx| cx.with_policy(Policy::by_effects().with_rule(rule.clone())));
+        .with_context(move |cx| cx.with_policy(Policy::by_effects().with_rules([rule.clone()])));
     let error = host
         .call("web.fetch", arguments(&server, json!({})))
         .await

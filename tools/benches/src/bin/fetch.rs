@@ -154,7 +154,11 @@ fn measure() {
     };
     let mut catalog = Catalog::new();
     tools_web::register(&mut catalog).unwrap();
-    let client = HttpClient::from_options(HttpOptions::new().with_private_host(&host)).unwrap();
+    let client = HttpClient::from_options(HttpOptions {
+        private_hosts: vec![&host.into()],
+        ..HttpOptions::default()
+    })
+    .unwrap();
     let grant = Grant::parse([&*format!("net:read:{host}")]).unwrap();
     let cx = Host::new().with_grant(grant).with_service(client);
     let fetch = async || {

@@ -128,7 +128,7 @@ fn decide_write(count: u64) {
             cx.rulings(black_box(&tool), black_box(&targets[..]))
                 .next()
                 .unwrap()
-                .verdict(),
+                .verdict,
         );
     }
 }

@@ -56,7 +56,7 @@ declare_keys! {
         r#"[{ verdict = "deny", tool = "fs.*", target = "fs:*:**/.env" }]"#,
     )
     .with_project(ProjectRule::new("not with the verdict allow", GRANTS, |project: &Vec<Setting<Rule>>, _| {
-        project.iter().find(|rule| rule.value.verdict() == Verdict::Allow).map(|rule| &rule.origin)
+        project.iter().find(|rule| rule.value.verdict == Verdict::Allow).map(|rule| &rule.origin)
     }));
 }
 

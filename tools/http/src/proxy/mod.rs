@@ -13,10 +13,9 @@ use std::sync::{Arc, Mutex};
 use http::Method;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tools::IgnorePoison as _;
 use tools::policy::{Reason, Verdict};
 use tools::protocol::{Access, Target};
-use tools::{Host, ToolContext, ToolName};
+use tools::{Host, IgnorePoison as _, ToolContext, ToolName};
 use url::Url;
 
 use self::answer::Refusal;
@@ -131,7 +130,7 @@ impl Proxy {
         let targets = [target];
         self.judge
             .rulings(tool, &targets)
-            .all(|ruling| match ruling.verdict() {
+            .all(|ruling| match ruling.verdict {
                 Verdict::Allow => true,
                 Verdict::Ask => ruling
                     .reasons()

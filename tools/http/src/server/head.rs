@@ -29,7 +29,7 @@ pub fn check_names(target: &Uri, headers: &HeaderMap) -> Result<Authority, Serve
     };
     if headers.contains_key(ORIGIN) && !single_header(headers, &ORIGIN).is_some_and(is_page) {
         let reason = "at most one header Origin with a scheme, a name and a port is allowed";
-        return Err(ServerAnswer::new(StatusCode::FORBIDDEN, reason));
+        return Err(ServerAnswer::forbidden(reason));
     }
     Ok(host)
 }
@@ -52,8 +52,7 @@ pub fn check_port(host: &Authority, port: u16, names: &[String]) -> Result<(), S
             .any(|name| name.eq_ignore_ascii_case(host.as_str()))
     };
     match named {
-        Some(named) if named != port.to_string() && !is_named() => Err(ServerAnswer::new(
-            StatusCode::FORBIDDEN,
+        Some(named) if named != port.to_string() && !is_named() => Err(ServerAnswer::forbidden(
             "this port of the host is not allowed",
         )),
         _ => Ok(()),

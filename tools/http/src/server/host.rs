@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::header::ORIGIN;
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, Uri};
 
 use super::{ServerAnswer, check_names, check_port};
 
@@ -48,17 +48,11 @@ impl AllowedHosts {
                 .iter()
                 .any(|host| host.eq_ignore_ascii_case(allowed))
         }) {
-            return Err(ServerAnswer::new(
-                StatusCode::FORBIDDEN,
-                "this host is not allowed",
-            ));
+            return Err(ServerAnswer::forbidden("this host is not allowed"));
         }
         check_port(&host, self.port, &self.names)?;
         if headers.contains_key(ORIGIN) {
-            return Err(ServerAnswer::new(
-                StatusCode::FORBIDDEN,
-                "web pages are not allowed",
-            ));
+            return Err(ServerAnswer::forbidden("web pages are not allowed"));
         }
         Ok(())
     }

@@ -97,6 +97,10 @@ impl ServerAnswer {
             body: body.into(),
         }
     }
+
+    fn forbidden(reason: impl Into<Bytes>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, reason)
+    }
 }
 
 /// A server for HTTP/1.1 requests from outside, without encryption.

@@ -5,8 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Notify;
-use tools::CancellationToken;
-use tools::IgnorePoison as _;
+use tools::{CancellationToken, IgnorePoison as _};
 
 /// The places of a server.
 #[derive(Clone)]

@@ -120,12 +120,14 @@ pub fn server_options(settings: &Settings) -> Result<HttpOptions, SettingsError>
 
 /// Returns the options that the settings describe. A secret that is not found is not sent.
 fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
-    let mut options = HttpOptions::new().with_limits(limits(settings));
     let keys = keys(settings);
-    let hosts = keys.private_hosts.iter();
-    options.private_hosts = hosts.map(|host| host.value.clone()).collect();
-    let proxy = keys.tool_proxy.as_ref();
-    options.proxy = proxy.map(|proxy| proxy.value.clone());
+    let (hosts, proxy) = (keys.private_hosts.iter(), keys.tool_proxy.as_ref());
+    let mut options = HttpOptions {
+        private_hosts: hosts.map(|host| host.value.clone()).collect(),
+        proxy: proxy.map(|proxy| proxy.value.clone()),
+        limits: limits(settings),
+        ..HttpOptions::default()
+    };
     if let Some(file) = &keys.ca_file {
         options.root_certificates.push(certificates(file)?);
     }

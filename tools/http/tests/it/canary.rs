@@ -272,12 +272,11 @@ async fn run(
     let mut options = names([
         ("a.example", server.address()),
         ("b.example", server.address()),
-    ])
-    .with_limits(limits);
+    ]);
+    options.limits = limits;
     if own_key.is_none() {
-        options = options.with_secret(
-            BoundSecret::new("service", "http://a.example", "x-key", "", CANARY).unwrap(),
-        );
+        let secret = BoundSecret::new("service", "http://a.example", "x-key", "", CANARY);
+        options.secrets.push(secret.unwrap());
     }
     let [results, spans, progress, events] = [(); 4].map(|()| Counter::default());
     let _guard =

@@ -107,7 +107,7 @@ async fn nobody_listening_a_name_without_address_and_a_silent_server_are_told_ap
     assert_eq!(ToolError::from(unknown).code(), ErrorCode::ExecutionFailed);
 
     // RFC 6761 (section 6.4) promises that this name has no address.
-    let system = HttpClient::from_options(HttpOptions::new()).unwrap();
+    let system = HttpClient::from_options(HttpOptions::default()).unwrap();
     let unknown = system
         .send(
             &unlimited(),

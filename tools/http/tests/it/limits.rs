@@ -229,7 +229,10 @@ async fn concurrent_requests_of_a_client_and_its_siblings_are_limited_per_host_a
     let client = local(limits);
     // The sibling has other options. Their limits have no effect.
     let sibling = client
-        .new_sibling(HttpOptions::new().with_private_host("127.0.0.1"))
+        .new_sibling(HttpOptions {
+            private_hosts: vec!["127.0.0.1".into()],
+            ..HttpOptions::default()
+        })
         .unwrap();
     for (clients, hosts, expected) in [
         (vec![&client], vec![&one], 2),

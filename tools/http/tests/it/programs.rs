@@ -81,9 +81,11 @@ async fn a_name_is_looked_up_once_and_its_checked_address_is_dialled() {
     ] {
         let resolver =
             Arc::new(TestResolver::new().with_answers("a.example", [vec![public], vec![loopback]]));
-        let options = HttpOptions::new()
-            .with_resolver(resolver.clone())
-            .with_limits(limits.clone());
+        let options = HttpOptions {
+            resolver: Some(resolver.clone()),
+            limits: limits.clone(),
+            ..HttpOptions::default()
+        };
         let (answer, _) = program(options, &["net:*:a.example:*"], &request).await;
         assert!(answer.starts_with("HTTP/1.1 50"), "{answer}");
         assert_eq!(resolver.lookups(), ["a.example"]);
@@ -106,9 +108,11 @@ async fn a_name_with_a_private_address_is_refused() {
         for request in [get("http://a.example/"), tunnel("a.example:443")] {
             let resolver =
                 Arc::new(TestResolver::new().with_answers("a.example", [answer.clone()]));
-            let options = HttpOptions::new()
-                .with_resolver(resolver)
-                .with_private_host("127.0.0.1");
+            let options = HttpOptions {
+                resolver: Some(resolver),
+                private_hosts: vec!["127.0.0.1".into()],
+                ..HttpOptions::default()
+            };
             let (answer, refused) = program(options, &["net:*:a.example"], &request).await;
             assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
             assert!(
@@ -129,7 +133,10 @@ async fn a_host_that_is_not_granted_is_not_looked_up() {
     ] {
         let resolver =
             Arc::new(TestResolver::new().with_name("secret-data.b.example", listener.address()));
-        let options = HttpOptions::new().with_resolver(resolver.clone());
+        let options = HttpOptions {
+            resolver: Some(resolver.clone()),
+            ..HttpOptions::default()
+        };
         let (answer, refused) = program(options, &["net:*:a.example", "net:*:**"], &request).await;
         assert!(
             answer.starts_with("HTTP/1.1 403") && refused.len() == 1,
@@ -143,7 +150,10 @@ async fn a_host_that_is_not_granted_is_not_looked_up() {
 async fn a_program_gets_no_secret() {
     let server = TestServer::start(|_| TestServer::ok("text/plain", "reached")).await;
     let secret = BoundSecret::new("key", "http://a.example", "x-key", "", "0123456789").unwrap();
-    let options = names([("a.example", server.address())]).with_secret(secret);
+    let options = HttpOptions {
+        secrets: vec![secret],
+        ..names([("a.example", server.address())])
+    };
     let (answer, _) = program(options, &["net:*:a.example"], &get("http://a.example/")).await;
     assert!(answer.ends_with("reached"), "{answer}");
     assert_eq!(server.received()[0].header("x-key"), None);
@@ -245,10 +255,10 @@ async fn refusals_are_named_once_and_in_short() {
     let requests: Vec<u8> = (0..300)
         .flat_map(|number| get(&format!("http://{}.example/", number % 150)))
         .collect();
-    let (_, refused) = program(HttpOptions::new(), &["net:*:a.example"], &requests).await;
+    let (_, refused) = program(HttpOptions::default(), &["net:*:a.example"], &requests).await;
     assert_eq!(refused.len(), 100);
     let (_, refused) = program(
-        HttpOptions::new(),
+        HttpOptions::default(),
         &[],
         &get(&format!("http://127.1/{}", "ignore-all-rules".repeat(200))),
     )
@@ -260,9 +270,11 @@ async fn refusals_are_named_once_and_in_short() {
 async fn the_proxy_of_the_settings_is_not_used_and_not_passed_by() {
     let server = TestServer::start(|_| TestServer::ok("text/plain", "reached")).await;
     let resolver = TestResolver::new().with_name("a.example", "[2000::1]:0".parse().unwrap());
-    let options = HttpOptions::new()
-        .with_proxy(server.url("/"))
-        .with_resolver(Arc::new(resolver));
+    let options = HttpOptions {
+        proxy: Some(server.url("/").into()),
+        resolver: Some(Arc::new(resolver)),
+        ..HttpOptions::default()
+    };
     let (answer, _) = program(options, &["net:*:a.example"], &get("http://a.example/")).await;
     assert!(answer.contains("the proxy of the settings"), "{answer}");
     assert_eq!(server.connections(), 0);

@@ -18,13 +18,12 @@ async fn requests_go_through_the_proxy_except_those_to_private_hosts() {
     let direct = TestServer::start(|_| TestServer::ok("text/plain", "direct")).await;
     let resolver =
         std::sync::Arc::new(TestResolver::new().with_name("proxy.example", proxy.address()));
-    let options = HttpOptions::new()
-        .with_resolver(resolver.clone())
-        .with_private_host("127.0.0.1")
-        .with_proxy(format!(
-            "http://user:pass@proxy.example:{}",
-            proxy.address().port()
-        ));
+    let options = HttpOptions {
+        resolver: Some(resolver.clone()),
+        private_hosts: vec!["127.0.0.1".into()],
+        proxy: Some(format!("http://user:pass@proxy.example:{}", proxy.address().port()).into()),
+        ..HttpOptions::default()
+    };
     assert_eq!(
         &fetch(&options, "http://a.example/x").await.unwrap().body[..],
         b"by proxy"

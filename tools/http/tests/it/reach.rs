@@ -239,7 +239,11 @@ async fn forbidden() -> TestServer {
 async fn no_spelling_of_a_reserved_address_is_dialled() {
     let listener = forbidden().await;
     let port = listener.address().port();
-    let client = HttpClient::from_options(HttpOptions::new().with_limits(quick())).unwrap();
+    let client = HttpClient::from_options(HttpOptions {
+        limits: quick(),
+        ..HttpOptions::default()
+    })
+    .unwrap();
     let mut urls = Vec::new();
     for host in RESERVED
         .iter()
@@ -284,9 +288,11 @@ async fn no_redirect_to_a_reserved_address_is_dialled() {
     })
     .await;
     let start = server.address();
-    let options = HttpOptions::new()
-        .with_private_host(start.to_string())
-        .with_limits(quick());
+    let options = HttpOptions {
+        private_hosts: vec![start.to_string()],
+        limits: quick(),
+        ..HttpOptions::default()
+    };
     let client = HttpClient::from_options(options).unwrap();
     let mut count = 0;
     for host in RESERVED
@@ -338,10 +344,12 @@ async fn no_name_of_a_reserved_address_is_dialled() {
             let resolver = Arc::new(TestResolver::new().with_answers("name.example", [answer]));
             let client = HttpClient::from_options(
                 // An address that the options name permits no name that resolves to it.
-                HttpOptions::new()
-                    .with_resolver(resolver)
-                    .with_limits(quick())
-                    .with_private_host(address),
+                HttpOptions {
+                    resolver: Some(resolver),
+                    limits: quick(),
+                    private_hosts: vec![address.into()],
+                    ..HttpOptions::default()
+                },
             )
             .unwrap();
             for url in [
@@ -388,9 +396,11 @@ async fn a_name_that_changes_between_check_and_dial_does_not_help() {
     ] {
         let expected: Vec<_> = answers.iter().map(|answer| answer[0] == loopback).collect();
         let resolver = Arc::new(TestResolver::new().with_answers("name.example", answers));
-        let options = HttpOptions::new()
-            .with_resolver(resolver.clone())
-            .with_limits(limits.clone());
+        let options = HttpOptions {
+            resolver: Some(resolver.clone()),
+            limits: limits.clone(),
+            ..HttpOptions::default()
+        };
         let client = HttpClient::from_options(options).unwrap();
         for is_refused in expected {
             let answered = client
@@ -421,11 +431,12 @@ async fn without_the_filter_the_same_probes_reach_the_listener() {
     // The options name loopback addresses, and names that resolve to them.
     let resolver =
         TestResolver::new().with_name("name.example", SocketAddr::from(([127, 0, 0, 1], 0)));
-    let options = HttpOptions::new()
-        .with_private_host("127.0.0.0/8")
-        .with_private_host("name.example")
-        .with_resolver(Arc::new(resolver))
-        .with_limits(quick());
+    let options = HttpOptions {
+        private_hosts: vec!["127.0.0.0/8".into(), "name.example".into()],
+        resolver: Some(Arc::new(resolver)),
+        limits: quick(),
+        ..HttpOptions::default()
+    };
     let client = HttpClient::from_options(options).unwrap();
     for host in ["127.0.0.1", "127.1.2.3", "name.example"] {
         let url = format!("http://{host}:{port}/");

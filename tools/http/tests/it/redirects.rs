@@ -261,12 +261,14 @@ async fn an_encrypted_request_is_not_continued_in_plain() {
     })
     .await;
     let answers = [vec![server.address()], vec![plain.address()]];
-    let options = HttpOptions::new()
-        .with_private_host("a.example")
-        .with_root_certificate(authority.pem())
-        .with_resolver(Arc::new(
+    let options = HttpOptions {
+        private_hosts: vec!["a.example".into()],
+        root_certificates: vec![authority.pem().into()],
+        resolver: Some(Arc::new(
             TestResolver::new().with_answers("a.example", answers),
-        ));
+        )),
+        ..HttpOptions::default()
+    };
     let request = Request::get("https://a.example/").unwrap();
     let refused = HttpClient::from_options(options)
         .unwrap()

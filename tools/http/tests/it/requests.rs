@@ -175,18 +175,39 @@ async fn options_that_cannot_be_used_are_refused_when_the_client_is_made() {
     for (name, options) in [
         (
             "private_hosts",
-            HttpOptions::new().with_private_host("*.home"),
+            HttpOptions {
+                private_hosts: vec!["*.home".into()],
+                ..HttpOptions::default()
+            },
         ),
         (
             "proxy",
-            HttpOptions::new().with_proxy("socks5://127.0.0.1:1080"),
+            HttpOptions {
+                proxy: Some("socks5://127.0.0.1:1080".into()),
+                ..HttpOptions::default()
+            },
         ),
-        ("proxy", HttpOptions::new().with_proxy("proxy")),
+        (
+            "proxy",
+            HttpOptions {
+                proxy: Some("proxy".into()),
+                ..HttpOptions::default()
+            },
+        ),
         (
             "root_certificates",
-            HttpOptions::new().with_root_certificate("no certificate"),
+            HttpOptions {
+                root_certificates: vec!["no certificate".into()],
+                ..HttpOptions::default()
+            },
         ),
-        ("limits", HttpOptions::new().with_limits(no_connections)),
+        (
+            "limits",
+            HttpOptions {
+                limits: no_connections,
+                ..HttpOptions::default()
+            },
+        ),
     ] {
         let refused = HttpClient::from_options(options).unwrap_err();
         assert!(

@@ -27,10 +27,10 @@ async fn a_secret_goes_to_its_own_scheme_host_and_port_only() {
     let tls = TestServer::start_tls(&authority, &all, |_| TestServer::ok("text/plain", "")).await;
     let plain = TestServer::start(|_| TestServer::ok("text/plain", "")).await;
     let port = tls.address().port();
-    let options = |server: &TestServer| {
-        names(all.map(|name| (name, server.address())))
-            .with_root_certificate(authority.pem())
-            .with_secret(secret("https://a.example"))
+    let options = |server: &TestServer| HttpOptions {
+        root_certificates: vec![authority.pem().into()],
+        secrets: vec![secret("https://a.example")],
+        ..names(all.map(|name| (name, server.address())))
     };
     for (server, url, expected) in [
         (
@@ -66,7 +66,10 @@ async fn a_secret_goes_to_its_own_scheme_host_and_port_only() {
 #[tokio::test]
 async fn a_header_of_the_tool_neither_wins_over_a_secret_nor_joins_it() {
     let server = TestServer::start(|_| TestServer::ok("text/plain", "")).await;
-    let options = names([("a.example", server.address())]).with_secret(secret("http://a.example"));
+    let options = HttpOptions {
+        secrets: vec![secret("http://a.example")],
+        ..names([("a.example", server.address())])
+    };
     let (name, value) = (
         HeaderName::from_static("x-key"),
         HeaderValue::from_static("forged"),
@@ -103,7 +106,10 @@ async fn a_redirect_away_and_back_goes_without_the_secret() {
         ("b.example", server.address()),
     ]);
     let answered = fetch(
-        options.with_secret(secret("http://a.example")),
+        HttpOptions {
+            secrets: vec![secret("http://a.example")],
+            ..options
+        },
         "http://a.example/",
     )
     .await
@@ -132,7 +138,10 @@ async fn a_redirect_from_another_origin_has_no_secret() {
         ("b.example", server.address()),
     ]);
     let answered = fetch(
-        options.with_secret(secret("http://a.example")),
+        HttpOptions {
+            secrets: vec![secret("http://a.example")],
+            ..options
+        },
         "http://b.example/",
     )
     .await
@@ -165,7 +174,10 @@ async fn only_hosts_that_may_know_a_secret_are_searched_for_it() {
         ("a.example", server.address()),
         ("b.example", server.address()),
     ]);
-    let options = options.with_secret(secret("http://a.example"));
+    let options = HttpOptions {
+        secrets: vec![secret("http://a.example")],
+        ..options
+    };
     for (url, is_masked) in [
         ("http://a.example/short", true),
         ("http://a.example/long", true),
@@ -246,7 +258,10 @@ async fn a_server_that_returns_the_secret_does_not_show_it() {
         "/garbage",
         "/header",
     ] {
-        let options = options().with_secret(secret("http://a.example"));
+        let options = HttpOptions {
+            secrets: vec![secret("http://a.example")],
+            ..options()
+        };
         let answered = fetch(options, &format!("http://a.example{path}")).await;
         let shown = match &answered {
             Ok(response) => format!("{response:?} {}", String::from_utf8_lossy(&response.body)),
@@ -289,9 +304,11 @@ async fn a_server_that_returns_the_secret_does_not_show_it() {
 #[tokio::test]
 async fn debugging_shows_no_secret() {
     let secret = secret("https://a.example");
-    let options = HttpOptions::new()
-        .with_secret(secret.clone())
-        .with_proxy("http://user:canary@proxy.example");
+    let options = HttpOptions {
+        secrets: vec![secret.clone()],
+        proxy: Some("http://user:canary@proxy.example".into()),
+        ..HttpOptions::default()
+    };
     let shown = format!(
         "{secret:?} {options:?} {:?}",
         HttpClient::from_options(options.clone()).unwrap()
@@ -327,15 +344,23 @@ fn a_secret_that_cannot_be_kept_is_refused() {
             "{refused}"
         );
     }
-    let options = HttpOptions::new().with_secret(secret("http://a.example"));
+    let options = HttpOptions {
+        secrets: vec![secret("http://a.example")],
+        ..HttpOptions::default()
+    };
     assert!(matches!(
         HttpClient::from_options(options.clone()),
         Err(HttpError::Secret { .. })
     ));
-    assert!(HttpClient::from_options(options.with_private_host("a.example")).is_ok());
-    let twice = HttpOptions::new()
-        .with_secret(secret("https://a"))
-        .with_secret(secret("https://a"));
+    let permitted = HttpOptions {
+        private_hosts: vec!["a.example".into()],
+        ..options
+    };
+    assert!(HttpClient::from_options(permitted).is_ok());
+    let twice = HttpOptions {
+        secrets: vec![secret("https://a"), secret("https://a")],
+        ..HttpOptions::default()
+    };
     assert!(matches!(
         HttpClient::from_options(twice),
         Err(HttpError::Secret { .. })

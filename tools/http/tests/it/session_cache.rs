@@ -200,9 +200,11 @@ async fn a_stored_redirect_still_asks_for_its_target() {
 async fn requests_with_secrets_or_own_headers_are_not_stored() {
     let server = counting(&[("cache-control", "public, max-age=60")]).await;
     let key = BoundSecret::new("key", &server.url(""), "x-key", "", "0123456789").unwrap();
-    let options = HttpOptions::new()
-        .with_private_host("127.0.0.1")
-        .with_secret(key);
+    let options = HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        secrets: vec![key],
+        ..HttpOptions::default()
+    };
     let client = HttpClient::from_options(options).unwrap();
     assert_eq!(
         (get(&client, &server).await, get(&client, &server).await),

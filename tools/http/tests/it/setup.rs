@@ -38,22 +38,23 @@ pub(crate) fn unlimited() -> Host {
 
 /// Returns a client that may reach `127.0.0.1`.
 pub(crate) fn local(limits: HttpLimits) -> HttpClient {
-    HttpClient::from_options(
-        HttpOptions::new()
-            .with_private_host("127.0.0.1")
-            .with_limits(limits),
-    )
+    HttpClient::from_options(HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        limits,
+        ..HttpOptions::default()
+    })
     .unwrap()
 }
 
 /// Returns options in which names lead to servers, and may do so.
 pub(crate) fn names<'a>(names: impl IntoIterator<Item = (&'a str, SocketAddr)>) -> HttpOptions {
-    let (mut options, mut resolver) = (HttpOptions::new(), TestResolver::new());
+    let (mut options, mut resolver) = (HttpOptions::default(), TestResolver::new());
     for (name, address) in names {
-        options = options.with_private_host(name);
+        options.private_hosts.push(name.to_owned());
         resolver = resolver.with_name(name, address);
     }
-    options.with_resolver(Arc::new(resolver))
+    options.resolver = Some(Arc::new(resolver));
+    options
 }
 
 /// Requests a path of a server with default limits.

@@ -226,7 +226,7 @@ async fn redirects_and_addresses_are_checked_as_for_whole_responses() {
         .await
         .unwrap_err();
     assert!(matches!(refused, HttpError::Url { .. }), "{refused:?}");
-    let refused = HttpClient::new()
+    let refused = HttpClient::default()
         .stream(&unlimited(), get(&elsewhere.url("/")))
         .await
         .unwrap_err();
@@ -240,7 +240,10 @@ async fn a_secret_is_masked_across_parts_and_a_line_is_not_held_back() {
         parts(&["data: 1\n\n", "data: secret-", "KEY-42\n\n", "secret-key"]).await;
     let secret =
         BoundSecret::new("service", "http://a.example", "x-key", "", "secret-key-42").unwrap();
-    let options = names([("a.example", server.address())]).with_secret(secret);
+    let options = HttpOptions {
+        secrets: vec![secret],
+        ..names([("a.example", server.address())])
+    };
     let client = HttpClient::from_options(options).unwrap();
     let mut stream = client
         .stream(&unlimited(), get("http://a.example/"))
@@ -259,8 +262,11 @@ async fn a_stream_is_not_stored_and_one_that_may_change_a_resource_removes_what_
         b"HTTP/1.1 200 OK\r\ncache-control: max-age=100\r\ncontent-length: 1\r\n\r\nx".to_vec()
     })
     .await;
-    let client =
-        HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
+    let client = HttpClient::from_options(HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        ..HttpOptions::default()
+    })
+    .unwrap();
     let url = server.url("/");
     for (expected, step) in [
         (1, "stream"),

@@ -29,7 +29,10 @@ async fn a_server_is_trusted_by_its_certificate() {
             ("b.example", server.address()),
         ])
     };
-    let trusting = || options().with_root_certificate(authority.pem());
+    let trusting = || HttpOptions {
+        root_certificates: vec![authority.pem().into()],
+        ..options()
+    };
     assert_eq!(
         &fetch(trusting(), "https://a.example/").await.unwrap().body[..],
         b"a"
@@ -37,7 +40,10 @@ async fn a_server_is_trusted_by_its_certificate() {
     for (options, url) in [
         (options(), "https://a.example/"),
         (
-            options().with_root_certificate(TestAuthority::new().pem()),
+            HttpOptions {
+                root_certificates: vec![TestAuthority::new().pem().into()],
+                ..options()
+            },
             "https://a.example/",
         ),
         (trusting(), "https://b.example/"),
@@ -107,9 +113,11 @@ async fn a_server_of_http_2_is_held_to_the_same_limits() {
     });
     let mut limits = HttpLimits::default();
     (limits.max_body_bytes, limits.max_header_bytes) = (4000, 4000);
-    let options = names([("a.example", address)])
-        .with_root_certificate(authority.pem())
-        .with_limits(limits);
+    let options = HttpOptions {
+        root_certificates: vec![authority.pem().into()],
+        limits,
+        ..names([("a.example", address)])
+    };
     let client = HttpClient::from_options(options).unwrap();
     let cx = unlimited();
     let send = |path: &str| {

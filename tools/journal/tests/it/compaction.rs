@@ -12,7 +12,7 @@ use crate::small_context::{
 };
 
 fn session(crib: &Crib) -> Session {
-    let cx = context(&crib.journal()).with_service(tools::OutputStore::new());
+    let cx = context(&crib.journal()).with_service(tools::OutputStore::default());
     Session::new(catalog(1100).list(), Selection::new(), cx)
 }
 

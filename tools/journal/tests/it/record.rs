@@ -170,7 +170,7 @@ async fn a_result_that_is_too_large_is_kept_as_a_note_and_a_digest() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_come_together_share_commits_and_each_has_its_rows() {
-    let all_at_once = Admission::new().with_max_concurrency(3000);
+    let all_at_once = Admission::default().with_max_concurrency(3000);
     let (crib, workshop) = (
         Crib::new(),
         Workshop::from_catalog(Catalog::new().with_admission(Arc::new(all_at_once))),

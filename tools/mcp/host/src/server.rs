@@ -52,9 +52,8 @@ pub(crate) fn import(
             }
             let reached = match &server.settings.grant {
                 None => {
-                    let command = server_command(executable.path)
-                        .with_args(args)
-                        .with_cwd(cwd);
+                    let mut command = server_command(executable.path).with_args(args);
+                    command.cwd = Some(cwd.into());
                     let command = env.iter().fold(command, |command, (name, value)| {
                         command.with_env(name, value)
                     });

@@ -83,10 +83,9 @@ impl Field {
         let mut problem = String::new();
         for _ in 0..MAX_ATTEMPTS {
             let text = format!("{message}\n\n{}{problem}", self.label());
-            let may_be_empty = !self.is_required || self.schema.get("default").is_some();
             let mut question = Question::new(&text, self.kind());
-            if may_be_empty {
-                question = question.map(Question::with_empty_answer);
+            if let Ok(question) = &mut question {
+                question.may_be_empty = !self.is_required || self.schema.get("default").is_some();
             }
             let value = match self.value(ask(cx, question).await?)? {
                 Some(value) => value,

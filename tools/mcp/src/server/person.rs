@@ -50,7 +50,7 @@ impl Approver for PeerPerson {
                     .targets
                     .iter()
                     .filter_map(|target| approval.sensitive(target))
-                    .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+                    .any(|path| path.sensitivity >= Sensitivity::RunsByItself)
             {
                 return Decision::Deny {
                     reason: format!("the content cannot be shown to the user: {error}"),
@@ -157,7 +157,7 @@ impl Person for PeerPerson {
                 AnswerKind::Confirmation => json!({"type": "boolean"}),
                 _ => json!({"type": "string"}),
             };
-            let required: &[&str] = if question.may_be_empty() {
+            let required: &[&str] = if question.may_be_empty {
                 &[]
             } else {
                 &["answer"]
@@ -175,7 +175,7 @@ impl Person for PeerPerson {
 fn answer_of(question: &Question, given: &Value) -> Option<Answer> {
     let answer = &given["content"]["answer"];
     match (given["action"].as_str()?, question.kind()) {
-        ("accept", _) if answer.is_null() && question.may_be_empty() => {
+        ("accept", _) if answer.is_null() && question.may_be_empty => {
             Some(Answer::Text(String::new()))
         }
         ("accept", AnswerKind::Text) => answer.as_str().map(|text| Answer::Text(text.to_owned())),

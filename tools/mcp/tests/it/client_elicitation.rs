@@ -157,7 +157,10 @@ async fn each_field_of_a_form_is_a_question_to_the_person_of_the_call() {
         );
         let options = ["red", "green"].map(str::to_owned).to_vec();
         assert_eq!(questions[4].kind(), &AnswerKind::Choice { options });
-        let optional: Vec<_> = questions.iter().map(Question::may_be_empty).collect();
+        let optional: Vec<_> = questions
+            .iter()
+            .map(|question| question.may_be_empty)
+            .collect();
         assert_eq!(optional, [[false; 7].as_slice(), &[true; 3]].concat());
     }
 }

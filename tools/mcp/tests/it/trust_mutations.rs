@@ -39,7 +39,7 @@ fn pinned(folder: &tempfile::TempDir) -> Pins {
         ServerSettings::default(),
     )
     .unwrap();
-    review(&pins, &definition().to_string()).unwrap();
+    let _tool = review(&pins, &definition().to_string()).unwrap();
     pins.end_list(false);
     assert!(review(&pins, &definition().to_string()).is_ok());
     pins

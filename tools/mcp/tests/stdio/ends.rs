@@ -161,7 +161,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                     "{error:?}"
                 );
             }
-            let command = script_command("true").with_cwd("/no/such/folder");
+            let mut command = script_command("true");
+            command.cwd = Some("/no/such/folder".into());
             let Err(error) = StdioServer::new("script", command).connect().await else {
                 panic!("was started")
             };

@@ -52,7 +52,8 @@ pub(crate) fn server(name: &str, folder: &Path) -> Launch {
         _ => format!("node_modules/.bin/mcp-server-{name}"),
     };
     let program = servers.join(program);
-    let server = server_command(program).with_cwd(folder);
+    let mut server = server_command(program);
+    server.cwd = Some(folder.to_owned());
     let text = folder.to_str().unwrap();
     match name {
         "filesystem" => server.with_args([text]),

@@ -137,7 +137,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                 "{\"jsonrpc\":\"2.0\",\"id\":\"here\"}\n",
             )
             .unwrap();
-            let command = script_command("cat message").with_cwd(folder.path());
+            let mut command = script_command("cat message");
+            command.cwd = Some(folder.path().to_owned());
             let (read, _write, _process) =
                 StdioServer::new("script", command).connect().await.unwrap();
             assert_eq!(lines(read).await, [r#"{"jsonrpc":"2.0","id":"here"}"#]);

@@ -30,7 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let cx = Host::new()
                 .with_grant(Grant::parse(["fs:read:docs/**"]).unwrap())
                 .with_service(Workspace::open(&root).unwrap())
-                .with_service(Sandbox::new());
+                .with_service(Sandbox::default());
             let cx = Arc::new(cx);
             let server = StdioServer::from_launcher("confined", move || {
                 let cx = cx.clone();

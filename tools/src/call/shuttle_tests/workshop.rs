@@ -74,7 +74,7 @@ impl Drop for Inside {
 
 impl Workshop {
     pub(super) fn new(token: &CancellationToken) -> Self {
-        let admission = Arc::new(Admission::new().with_max_concurrency(1));
+        let admission = Arc::new(Admission::default().with_max_concurrency(1));
         let catalog = SharedCatalog::from(Catalog::new().with_admission(admission.clone()));
         let workshop = Self {
             catalog,

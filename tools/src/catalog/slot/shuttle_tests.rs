@@ -67,7 +67,7 @@ fn a_linked_tool_is_built_once_for_all_threads() {
     });
     check(|| {
         BUILT.store(0, Ordering::SeqCst);
-        let admission = Arc::new(Admission::new());
+        let admission = Arc::new(Admission::default());
         let seen = seen_by_all(&Slot::linked(&SLOW, admission.clone()), &admission);
         let first = seen[0].as_ref().unwrap();
         assert!(
@@ -89,7 +89,7 @@ fn a_linked_tool_that_cannot_be_built_is_built_once_and_every_thread_gets_the_er
     });
     check(|| {
         TRIED.store(0, Ordering::SeqCst);
-        let admission = Arc::new(Admission::new());
+        let admission = Arc::new(Admission::default());
         let slot = Slot::linked(&PANICS, admission.clone());
         let seen = seen_by_all(&slot, &admission);
         assert!(
@@ -127,7 +127,7 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
     static A: Submission = submission("a", || looks_at(1));
     static B: Submission = submission("b", || looks_at(0));
     check(|| {
-        let admission = Arc::new(Admission::new());
+        let admission = Arc::new(Admission::default());
         *SLOTS.lock().unwrap() = Some([
             Slot::linked(&A, admission.clone()),
             Slot::linked(&B, admission),
@@ -144,7 +144,7 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
 #[test]
 fn a_tool_that_is_built_while_its_catalog_gets_another_admission_has_one_of_the_two() {
     check(|| {
-        let admissions = [(); 2].map(|()| Arc::new(Admission::new()));
+        let admissions = [(); 2].map(|()| Arc::new(Admission::default()));
         let slot = Slot::linked(&PLAIN, admissions[0].clone());
         let (first, second) = (slot.clone(), admissions[1].clone());
         let moved = Arc::new(shuttle::sync::Mutex::new(None));

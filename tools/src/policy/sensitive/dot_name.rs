@@ -88,7 +88,7 @@ mod tests {
             assert!(is_unknown(name), "{name}");
         }
         let paths = super::super::SensitivePaths::default();
-        let sensitivity = |path| paths.find(path).map(SensitivePath::sensitivity);
+        let sensitivity = |path| paths.find(path).map(|path| path.sensitivity);
         assert_eq!(sensitivity(".nx/cache/x"), None);
         assert_eq!(sensitivity(".nx/nxw.js"), Some(Sensitivity::RunsByItself));
     }

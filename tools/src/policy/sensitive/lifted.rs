@@ -3,7 +3,7 @@
 use protocol::{Access, Clause, Grant, Target, ToolNames};
 
 use super::{SensitivePath, SensitivePaths, Sensitivity, naming};
-use crate::policy::{Policy, Verdict};
+use crate::policy::{Policy, Rule, Verdict};
 
 impl SensitivePaths {
     /// Returns the clauses because of which some writes to sensitive paths need no approval: those by which each layer of the grant
@@ -15,13 +15,10 @@ impl SensitivePaths {
         policy: Option<(&'a Policy, ToolNames<'a>)>,
     ) -> Vec<&'a Clause> {
         let rules = policy.iter().flat_map(|(policy, tool)| {
-            let allowing = policy
-                .rules()
-                .iter()
-                .filter(|rule| rule.verdict() == Verdict::Allow);
-            allowing
-                .filter(|rule| rule.is_for_tool(*tool))
-                .filter_map(|rule| rule.target())
+            let is_allowing =
+                |rule: &&Rule| rule.verdict == Verdict::Allow && rule.is_for_tool(*tool);
+            let allowing = policy.rules().iter().filter(is_allowing);
+            allowing.filter_map(|rule| rule.target())
         });
         let rules: Vec<&Clause> = rules.collect();
         let mut lifting: Vec<&Clause> = Vec::new();

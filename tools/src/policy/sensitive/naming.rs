@@ -33,7 +33,7 @@ pub(super) fn is_literal(clause: &Clause, target: &Target) -> bool {
 }
 
 fn is_anchored(clause: &Clause, entry: &SensitivePath) -> bool {
-    match anchor(entry.pattern()) {
+    match anchor(&entry.pattern) {
         Some(anchor) => contains(clause, anchor),
         None => segments(clause.pattern()).all(|segment| segment.is_some()),
     }

@@ -9,7 +9,7 @@ const TOOL: &str = "fs.write";
 fn sensitivity(path: &str) -> Option<Sensitivity> {
     SensitivePaths::default()
         .find(path)
-        .map(SensitivePath::sensitivity)
+        .map(|path| path.sensitivity)
 }
 
 /// Returns true if a grant of these layers needs no approval for the target.
@@ -125,32 +125,28 @@ fn a_name_with_a_dot_that_is_neither_in_the_table_nor_harmless_counts_at_any_dep
         paths
             .paths()
             .iter()
-            .all(|entry| entry.sensitivity() != Sensitivity::DotFile)
+            .all(|entry| entry.sensitivity != Sensitivity::DotFile)
     );
     let entry = paths.find("sub/.foo/x").unwrap();
-    assert_eq!(entry.describe("sub/.foo/x"), entry.note());
+    assert_eq!(entry.describe("sub/.foo/x"), entry.note);
     // A host's entry covers its own names.
     let own = SensitivePath::new(".foo/*.txt", Sensitivity::BuildFile, "a text of theirs").unwrap();
-    let paths = paths.with_path(own);
+    let paths = paths.with_paths([own]);
     for (path, expected) in [
         (".foo/a.txt", Sensitivity::BuildFile),
         (".foo/a", Sensitivity::DotFile),
         (".foo/a.txt/.x", Sensitivity::DotFile),
     ] {
-        assert_eq!(paths.find(path).unwrap().sensitivity(), expected, "{path}");
+        assert_eq!(paths.find(path).unwrap().sensitivity, expected, "{path}");
     }
 }
 
 #[test]
 fn of_dot_files_that_match_the_one_nearest_to_the_root_holds() {
     let own = SensitivePath::new("data/**", Sensitivity::DotFile, "theirs").unwrap();
-    let paths = SensitivePaths::default().with_path(own);
+    let paths = SensitivePaths::default().with_paths([own]);
     for (path, is_own) in [(".a/data/.b", false), ("data/.b", true), ("x/data/y", true)] {
-        assert_eq!(
-            paths.find(path).unwrap().note() == "theirs",
-            is_own,
-            "{path}"
-        );
+        assert_eq!(paths.find(path).unwrap().note == "theirs", is_own, "{path}");
     }
 }
 
@@ -278,7 +274,7 @@ fn an_entry_covers_its_matches_and_the_way_to_them_and_says_which_a_path_is() {
     }
     let on_the_way = workflows.describe(".github");
     assert!(
-        on_the_way.contains("a job") && on_the_way.contains(workflows.pattern()),
+        on_the_way.contains("a job") && on_the_way.contains(&workflows.pattern),
         "{on_the_way}"
     );
 }
@@ -304,7 +300,7 @@ fn each_entry_that_matches_is_named_by_itself() {
     }
     let own = SensitivePath::new("/src/**", Sensitivity::RunsByItself, "theirs").unwrap();
     let (paths, grant) = (
-        SensitivePaths::default().with_path(own),
+        SensitivePaths::default().with_paths([own]),
         Grant::parse(["fs:write:src/**"]).unwrap(),
     );
     let is_open = |path: &str| {
@@ -354,11 +350,7 @@ fn a_named_folder_of_git_covers_each_head_in_it_and_no_other_entry() {
         assert!(!is_open(&[&[&clause]], &target), "{target}");
     }
     // The entries of a host stay as they are, whatever their notes.
-    let note = SensitivePaths::default()
-        .find("HEAD")
-        .unwrap()
-        .note()
-        .to_owned();
+    let note = SensitivePaths::default().find("HEAD").unwrap().note.clone();
     let own = [
         ("deploy/**", Sensitivity::RunsByItself),
         ("key", Sensitivity::RunsByItself),
@@ -373,7 +365,7 @@ fn a_named_folder_of_git_covers_each_head_in_it_and_no_other_entry() {
         let target = Target::new(Access::Write, "fs", path).unwrap();
         let needing: Vec<_> = paths
             .needing_approval(&grant, None, &target)
-            .map(SensitivePath::pattern)
+            .map(|path| path.pattern.as_str())
             .collect();
         assert_eq!(needing, [pattern], "{path}");
     }
@@ -427,7 +419,7 @@ fn the_clauses_that_lift_a_protection_are_those_by_which_writes_need_no_approval
         (rule(other, TOOL), 1),
     ] {
         let (policy, tool) = (
-            Policy::new().with_rule(rule),
+            Policy::new().with_rules([rule]),
             TOOL.parse::<ToolName>().unwrap(),
         );
         let (paths, grant) = (
@@ -457,8 +449,8 @@ fn the_clauses_that_lift_a_protection_are_those_by_which_writes_need_no_approval
 fn a_slash_at_the_beginning_is_the_root() {
     let paths = SensitivePaths::default();
     let entry = SensitivePath::new("/conf/./a*.toml", Sensitivity::Settings, "theirs").unwrap();
-    assert_eq!(entry.pattern(), "/conf/a*.toml");
-    let paths = paths.with_path(entry);
+    assert_eq!(entry.pattern, "/conf/a*.toml");
+    let paths = paths.with_paths([entry]);
     for (path, expected) in [
         ("conf/a.toml", true),
         ("conf/A1é.toml", true),
@@ -548,7 +540,7 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
     ] {
         let rule =
             crate::policy::Rule::for_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
-        let policy = Policy::by_effects().with_rule(rule);
+        let policy = Policy::by_effects().with_rules([rule]);
         let is_open = SensitivePaths::default()
             .needing_approval(&grant, Some((&policy, (&tool).into())), &target)
             .next()
@@ -580,12 +572,12 @@ fn settings_always_ask_and_only_for_them_destroying_does() {
 fn the_table_is_in_normal_form_and_has_no_entry_twice() {
     let paths = SensitivePaths::default();
     for (at, path) in paths.paths().iter().enumerate() {
-        let again = SensitivePath::new(path.pattern(), path.sensitivity(), path.note()).unwrap();
+        let again = SensitivePath::new(&path.pattern, path.sensitivity, &path.note).unwrap();
         assert_eq!(&again, path);
-        let is_same = |other: &SensitivePath| other.pattern().eq_ignore_ascii_case(path.pattern());
+        let is_same = |other: &SensitivePath| other.pattern.eq_ignore_ascii_case(&path.pattern);
         assert!(!paths.paths()[..at].iter().any(is_same), "{path:?}");
         assert!(
-            path.note().starts_with("a ") || path.note().starts_with("the "),
+            path.note.starts_with("a ") || path.note.starts_with("the "),
             "{path:?}"
         );
     }
@@ -656,7 +648,7 @@ proptest! {
     #[test]
     fn an_entry_more_makes_nothing_less_sensitive(path in path(), entry in path(), kind in 0_usize..3) {
         let kind = [Sensitivity::RunsByItself, Sensitivity::Settings, Sensitivity::DotFile][kind];
-        let paths = SensitivePaths::default().with_path(SensitivePath::new(entry, kind, "theirs").unwrap());
-        prop_assert!(paths.find(&path).map(SensitivePath::sensitivity) >= sensitivity(&path));
+        let paths = SensitivePaths::default().with_paths([SensitivePath::new(entry, kind, "theirs").unwrap()]);
+        prop_assert!(paths.find(&path).map(|path| path.sensitivity) >= sensitivity(&path));
     }
 }

@@ -7,7 +7,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 
 /// A certificate authority for tests. Pass its certificate to
-/// [`HttpOptions::with_root_certificate`](tools_http::HttpOptions::with_root_certificate).
+/// [`HttpOptions::root_certificates`](tools_http::HttpOptions::root_certificates).
 pub struct TestAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }

@@ -24,10 +24,13 @@ use super::TestAuthority;
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let authority = TestAuthority::new();
 /// let server = TestServer::start_tls(&authority, &["example.org"], |_| TestServer::ok("text/plain", "hello")).await;
-/// let options = HttpOptions::new()
-///     .with_private_host("example.org")
-///     .with_root_certificate(authority.pem())
-///     .with_resolver(std::sync::Arc::new(TestResolver::new().with_name("example.org", server.address())));
+/// let resolver = TestResolver::new().with_name("example.org", server.address());
+/// let options = HttpOptions {
+///     private_hosts: vec!["example.org".into()],
+///     root_certificates: vec![authority.pem().into()],
+///     resolver: Some(std::sync::Arc::new(resolver)),
+///     ..HttpOptions::default()
+/// };
 /// let cx = Host::new().with_grant(Grant::parse(["net:read:example.org"])?);
 /// let client = HttpClient::from_options(options)?;
 /// let response = client.send(&cx, Request::get("https://example.org/a")?).await?;

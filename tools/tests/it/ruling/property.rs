@@ -148,7 +148,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 fn call_verdict(rulings: &[Ruling<'_>]) -> Verdict {
-    rulings.iter().map(Ruling::verdict).max().unwrap()
+    rulings.iter().map(|ruling| ruling.verdict).max().unwrap()
 }
 
 /// Checks that taking away what a ruling names changes it as documented.
@@ -172,7 +172,7 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
             unreachable!()
         };
         let now = changed(&case.without_clauses(layer, clauses), &|now| {
-            now.verdict() == Verdict::Ask
+            now.verdict == Verdict::Ask
         });
         assert!(
             verdict != Verdict::Allow || now == Verdict::Ask,
@@ -188,16 +188,16 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
         match reason {
             Reason::Rules(rules) => {
                 let without = case.without_rules(rules);
-                let now = match ruling.verdict() {
-                    Verdict::Deny => changed(&without, &|now| now.verdict() < Verdict::Deny),
+                let now = match ruling.verdict {
+                    Verdict::Deny => changed(&without, &|now| now.verdict < Verdict::Deny),
                     Verdict::Ask if others.is_empty() => {
-                        changed(&without, &|now| now.verdict() == Verdict::Allow)
+                        changed(&without, &|now| now.verdict == Verdict::Allow)
                     }
                     Verdict::Ask => changed(&without, &|now| now.reasons() == others),
                     Verdict::Allow if ruling.target.is_none() => {
                         changed(&without, &|now| now.reasons() == [Reason::Untouched])
                     }
-                    Verdict::Allow => changed(&without, &|now| now.verdict() == Verdict::Ask),
+                    Verdict::Allow => changed(&without, &|now| now.verdict == Verdict::Ask),
                 };
                 let was_allowed = verdict == Verdict::Allow && ruling.target.is_some();
                 assert!(
@@ -231,7 +231,7 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
                     };
                     let expected: Vec<_> = reasons.iter().filter(expected).cloned().collect();
                     if expected.is_empty() {
-                        now.verdict() == Verdict::Allow
+                        now.verdict == Verdict::Allow
                     } else {
                         now.reasons() == expected
                     }
@@ -274,7 +274,7 @@ fn a_call_ends_as_its_rulings_say() {
         let catalog = holding(touching(&case.targets), echo);
         let cx = case.context();
         let rulings: Vec<_> = cx.rulings(&*TOOL, &case.targets).collect();
-        let asked: Vec<_> = rulings.iter().filter(|ruling| ruling.verdict() == Verdict::Ask).collect();
+        let asked: Vec<_> = rulings.iter().filter(|ruling| ruling.verdict == Verdict::Ask).collect();
         let outcome = runtime.block_on(catalog.execute(&cx, "fs.tool", json!({})));
         match (call_verdict(&rulings), &outcome) {
             (Verdict::Allow, Ok(_)) => {}
@@ -318,11 +318,11 @@ fn discovered_targets_are_decided_by_the_same_rulings() {
     };
     proptest!(config, |(case in case(), target in target())| {
         let cx = case.context();
-        prop_assume!(cx.rulings(&*TOOL, &[]).all(|ruling| ruling.verdict() == Verdict::Allow));
+        prop_assume!(cx.rulings(&*TOOL, &[]).all(|ruling| ruling.verdict == Verdict::Allow));
         let targets = [target];
         let ruling = cx.rulings(&*TOOL, &targets).next().unwrap();
         let outcome = runtime.block_on(discovering(&targets).execute(&cx, "fs.tool", json!({})));
-        let expected = match ruling.verdict() {
+        let expected = match ruling.verdict {
             Verdict::Allow => None,
             Verdict::Ask if ruling.reasons().contains(&Reason::Ungranted) => Some(ErrorCode::PermissionDenied),
             Verdict::Ask => Some(ErrorCode::Unapproved),

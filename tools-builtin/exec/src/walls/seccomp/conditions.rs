@@ -106,11 +106,7 @@ pub(super) fn refused_sockets(surroundings: Surroundings) -> Built {
     // Other types of pairs send to any address.
     let connected = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(number);
     for kind in (0..16).filter(|kind| !connected.contains(kind)) {
-        add(
-            &mut rules,
-            libc::SYS_socketpair,
-            &[(1, MaskedEq(0xf), kind)],
-        )?;
+        add(&mut rules, libc::SYS_socketpair, &[is_kind(kind)])?;
     }
     Ok(rules)
 }
@@ -123,16 +119,12 @@ fn refuse_other_transports(
 ) -> Result<(), BackendError> {
     for family in families {
         for kind in (0..16).filter(|kind| !left.iter().any(|(left, _)| left == kind)) {
-            add(
-                rules,
-                libc::SYS_socket,
-                &[(0, Eq, family), (1, MaskedEq(0xf), kind)],
-            )?;
+            add(rules, libc::SYS_socket, &[(0, Eq, family), is_kind(kind)])?;
         }
         for (kind, protocol) in left {
             let other = [
                 (0, Eq, family),
-                (1, MaskedEq(0xf), *kind),
+                is_kind(*kind),
                 (2, Ne, 0),
                 (2, Ne, *protocol),
             ];
@@ -160,6 +152,11 @@ pub(super) fn refused_alone() -> Built {
         add(&mut rules, libc::SYS_ioctl, &[(1, Eq, request)])?;
     }
     Ok(rules)
+}
+
+/// Returns the condition that a socket is of a kind, whatever its flags are.
+fn is_kind(kind: u64) -> (u8, SeccompCmpOp, u64) {
+    (1, MaskedEq(0xf), kind)
 }
 
 fn has(argument: u8, flag: i32) -> (u8, SeccompCmpOp, u64) {

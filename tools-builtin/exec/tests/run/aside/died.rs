@@ -25,7 +25,7 @@ impl Place {
         let deploy =
             SensitivePath::new("deploy.yaml", Sensitivity::RunsByItself, "a deployment").unwrap();
         let host = host.with_context(|cx| {
-            let paths = SensitivePaths::default().with_path(deploy);
+            let paths = SensitivePaths::default().with_paths([deploy]);
             cx.with_sensitive_paths(paths)
         });
         let session = Session { host, runtime };

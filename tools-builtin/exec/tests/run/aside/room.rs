@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use tempfile::TempDir;
 use tools::{Answer, ProtectedFate, ProtectedFile};
-use tools_exec::Aside;
+use tools_exec::{Aside, Sandbox};
 use tools_fs::Workspace;
 use tools_testkit::{RecordingPerson, TestHost};
 
@@ -95,9 +95,10 @@ pub(super) fn trials() -> Vec<Trial> {
                 };
                 let place = Place::new(layers, &[("sub/file", "")]);
                 let told = place.told.clone();
-                let sandbox = place
-                    .sandbox()
-                    .with_aside(Aside::new(small.0.path().join("aside")));
+                let sandbox = Sandbox {
+                    aside: Some(Aside::new(small.0.path().join("aside"))),
+                    ..place.sandbox()
+                };
                 let root = Workspace::open(place.workspace.path()).unwrap();
                 let host = TestHost::new(tools_exec::register)
                     .with_grant(&ALL)

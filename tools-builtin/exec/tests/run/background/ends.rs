@@ -82,7 +82,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let (workspace, marker) = (TempWorkspace::new(), Marker::new());
                 let mut session =
                     Session::new(&workspace, &[&ALL[..], &["net:*:example.org"]].concat());
-                session.host = session.host.with_service(tools_http::HttpClient::new());
+                session.host = session.host.with_service(tools_http::HttpClient::default());
                 evader(&session, &marker, "t1");
                 // The tasks of the network go on until they are dropped.
                 let runtime = session.runtime.clone();

@@ -33,7 +33,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(workspace: &TempWorkspace, grant: &[&str]) -> Self {
-        Self::with_sandbox(workspace, grant, Sandbox::new())
+        Self::with_sandbox(workspace, grant, Sandbox::default())
     }
 
     pub(crate) fn with_sandbox(

@@ -52,8 +52,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                     return;
                 }
                 let workspace = TempWorkspace::from_files([(".git/config", "old")]);
-                let session =
-                    Session::with_sandbox(&workspace, &ALL, Sandbox::new().with_layers(layers));
+                let session = Session::with_sandbox(
+                    &workspace,
+                    &ALL,
+                    Sandbox {
+                        layers: layers.into(),
+                        ..Sandbox::default()
+                    },
+                );
                 let arguments = json!({"program": "cat", "terminal": true});
                 let refused = session
                     .call("exec.start", arguments)

@@ -23,7 +23,10 @@ fn host(workspace: &TempWorkspace, network: &[&str]) -> TestHost {
     TestHost::new(tools_exec::register)
         .with_grant(&[&grant[..], network].concat())
         .with_service(Workspace::open(workspace.path()).unwrap())
-        .with_service(Sandbox::new().with_layers(Layers::probe().without_bubblewrap()))
+        .with_service(Sandbox {
+            layers: Layers::probe().without_bubblewrap().into(),
+            ..Sandbox::default()
+        })
         .with_context(with_programs)
 }
 
@@ -72,7 +75,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                         let workspace = TempWorkspace::new();
                         let person = RecordingPerson::new(answer.clone());
                         let host = host(&workspace, &["net:*:a.test", "net:read:b.test:1"])
-                            .with_service(HttpClient::new());
+                            .with_service(HttpClient::default());
                         let host = if answer.is_some() {
                             host.with_person(person.clone())
                         } else {
@@ -134,7 +137,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let workspace = TempWorkspace::new();
                 let person = RecordingPerson::new([Answer::Confirmation(true)]);
                 let host = host(&workspace, &["net:*:a.test"])
-                    .with_service(HttpClient::new())
+                    .with_service(HttpClient::default())
                     .with_person(person);
                 let script = format!(
                     "env | grep -i proxy; cat {}; echo new > file",
@@ -164,7 +167,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 .collect();
             let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
             let host = host(&workspace, &clauses)
-                .with_service(HttpClient::new())
+                .with_service(HttpClient::default())
                 .with_person(person.clone());
             let answer = call(&host, "exec.run", json!({"program": "true"}));
             let questions = person.questions();
@@ -180,7 +183,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let workspace = TempWorkspace::new();
                 let approver = RecordingApprover::new(Decision::Allow);
                 let host = host(&workspace, &["net:*:a.test"])
-                    .with_service(HttpClient::new())
+                    .with_service(HttpClient::default())
                     .with_approver(approver.clone());
                 call(
                     &host.with_context(|cx| cx.with_policy(Policy::by_effects())),
@@ -209,7 +212,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     assert_eq!(person.questions(), [], "{shown}");
                     shown
                 };
-                let client = || HttpClient::new();
+                let client = || HttpClient::default();
                 // These name no host, so that nothing is missed.
                 for clauses in [
                     &[][..],
@@ -228,7 +231,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let rule = Rule::for_target(Verdict::Deny, "net:*:b.test".parse().unwrap());
                 let denied = host(&workspace, &["net:read:a.test"]).with_service(client());
                 let denied =
-                    denied.with_context(|cx| cx.with_policy(Policy::new().with_rule(rule)));
+                    denied.with_context(|cx| cx.with_policy(Policy::new().with_rules([rule])));
                 assert!(run(denied).contains("because a rule denies hosts"));
             },
         ),

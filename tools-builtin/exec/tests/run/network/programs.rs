@@ -176,7 +176,7 @@ for name in ['127.0.0.1', 'localhost']:
                 );
                 for network in [&[][..], &["net:read:a.test"]] {
                     let workspace = TempWorkspace::from_files([("file", "content")]);
-                    let host = host(&workspace, HttpOptions::new(), network);
+                    let host = host(&workspace, HttpOptions::default(), network);
                     let answer = run(
                         &host,
                         json!({"program": "/usr/bin/python3", "args": ["-c", script]}),
@@ -195,7 +195,7 @@ for name in ['127.0.0.1', 'localhost']:
             || {
                 let workspace = TempWorkspace::new();
                 // Input for a shell is asked about.
-                let host = host(&workspace, HttpOptions::new(), &["net:read:a.test"])
+                let host = host(&workspace, HttpOptions::default(), &["net:read:a.test"])
                     .with_approver(RecordingApprover::new(Decision::Allow));
                 let script = "cat; for fd in /proc/self/fd/*; do readlink $fd; done | sed 's/[0-9]*//g' | sort | uniq -c";
                 let answer = run(
@@ -282,7 +282,10 @@ for name in ['127.0.0.1', 'localhost']:
         trial("nothing_serves_a_program_that_has_ended", &[], || {
             let workspace = TempWorkspace::new();
             let resolver = Arc::new(TestResolver::new());
-            let options = HttpOptions::new().with_resolver(resolver.clone());
+            let options = HttpOptions {
+                resolver: Some(resolver.clone()),
+                ..HttpOptions::default()
+            };
             let host = host(&workspace, options, &["net:read:a.test"]);
             assert!(sh(&host, "echo over").contains("over"));
             drop(host);
@@ -303,7 +306,7 @@ for name in ['127.0.0.1', 'localhost']:
                 "net:write:c.test",
             ];
             let host =
-                host(&workspace, HttpOptions::new(), &network).with_approver(approver.clone());
+                host(&workspace, HttpOptions::default(), &network).with_approver(approver.clone());
             let host = host.with_context(|cx| cx.with_policy(Policy::by_effects()));
             run(&host, json!({"program": "true"}));
             let shown = format!("{:?}", approver.requests());

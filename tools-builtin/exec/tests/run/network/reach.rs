@@ -89,9 +89,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let everything = NAMES
                     .into_iter()
                     .chain(["127.0.0.0/8", "::1", "0.0.0.0", "::"]);
-                let options = everything.fold(options(&world), HttpOptions::with_private_host);
-                let options =
-                    options.with_private_host(world.addresses["machine"].as_str().unwrap());
+                let machine = world.addresses["machine"].as_str().unwrap();
+                let mut options = options(&world);
+                options.private_hosts = everything.chain([machine]).map(str::to_owned).collect();
                 let workspace = workspace();
                 none_reaches(world, &host(&workspace, options, &["net:*:granted.test"]));
             },
@@ -101,9 +101,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[PYTHON],
             || {
                 let world = World::start();
-                let options = options(&world)
-                    .with_private_host("granted.test:80")
-                    .with_private_host("granted.test:443");
+                let mut options = options(&world);
+                options.private_hosts = ["granted.test:80", "granted.test:443"]
+                    .map(str::to_owned)
+                    .into();
                 let rule = Rule::new(
                     Verdict::Allow,
                     Some("exec.run"),
@@ -114,7 +115,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let host = host(&workspace, options, &["net:*:**"]);
                 none_reaches(
                     world,
-                    &host.with_context(|cx| cx.with_policy(Policy::new().with_rule(rule))),
+                    &host.with_context(|cx| cx.with_policy(Policy::new().with_rules([rule]))),
                 );
             },
         ),
@@ -131,7 +132,10 @@ fn workspace() -> TempWorkspace {
 fn options(world: &World) -> HttpOptions {
     let (front, forbidden) = (world.address("front"), world.address("forbidden"));
     let forbidden = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), forbidden.port());
-    HttpOptions::new().with_resolver(Arc::new(Everywhere { front, forbidden }))
+    HttpOptions {
+        resolver: Some(Arc::new(Everywhere { front, forbidden })),
+        ..HttpOptions::default()
+    }
 }
 
 /// Tries each way inside the sandbox.

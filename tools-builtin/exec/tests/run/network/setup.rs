@@ -32,12 +32,13 @@ pub(crate) fn runtime() -> &'static Runtime {
 
 /// Returns options in which names lead to servers, and may do so.
 pub(crate) fn names<'a>(names: impl IntoIterator<Item = (&'a str, SocketAddr)>) -> HttpOptions {
-    let (mut options, mut resolver) = (HttpOptions::new(), TestResolver::new());
+    let (mut options, mut resolver) = (HttpOptions::default(), TestResolver::new());
     for (name, address) in names {
-        options = options.with_private_host(name);
+        options.private_hosts.push(name.to_owned());
         resolver = resolver.with_name(name, address);
     }
-    options.with_resolver(Arc::new(resolver))
+    options.resolver = Some(Arc::new(resolver));
+    options
 }
 
 /// Returns a host with these hosts granted.
@@ -45,7 +46,7 @@ pub(crate) fn host(workspace: &TempWorkspace, options: HttpOptions, network: &[&
     TestHost::new(tools_exec::register)
         .with_grant(&[&ALL[..], network].concat())
         .with_service(Workspace::open(workspace.path()).unwrap())
-        .with_service(Sandbox::new())
+        .with_service(Sandbox::default())
         .with_service(HttpClient::from_options(options).unwrap())
 }
 

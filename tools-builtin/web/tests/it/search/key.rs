@@ -14,7 +14,13 @@ fn host_with_key(web_search: &WebSearch, key: &str, options: HttpOptions) -> Tes
     let secret = web_search.bind_key(key).unwrap().unwrap();
     TestHost::new(tools_web::register)
         .with_context(|cx| cx.with_grant(grant(web_search)))
-        .with_service(HttpClient::from_options(options.with_secret(secret)).unwrap())
+        .with_service(
+            HttpClient::from_options(HttpOptions {
+                secrets: vec![secret],
+                ..options
+            })
+            .unwrap(),
+        )
         .with_service(web_search.clone())
 }
 

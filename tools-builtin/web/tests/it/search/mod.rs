@@ -52,7 +52,10 @@ fn at(backend: &str, server: &TestServer) -> WebSearch {
 }
 
 fn options() -> HttpOptions {
-    HttpOptions::new().with_private_host("127.0.0.1")
+    HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        ..HttpOptions::default()
+    }
 }
 
 /// Returns a host that searches by this backend and grants what it needs.

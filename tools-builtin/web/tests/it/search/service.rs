@@ -13,7 +13,7 @@ use super::{answer, at, host, service};
 async fn without_a_backend_the_reason_of_the_host_is_the_answer() {
     let setting = "no search backend is configured; write search = \"duckduckgo\"";
     let host = TestHost::new(tools_web::register)
-        .with_service(HttpClient::new())
+        .with_service(HttpClient::default())
         .with_grant(&[]);
     let error = host
         .call("web.search", json!({"query": "rust"}))
@@ -92,7 +92,7 @@ async fn a_service_that_takes_post_only_is_written_to_and_needs_a_rule() {
         Some(target.parse().unwrap()),
     )
     .unwrap();
-    with(Policy::by_effects().with_rule(rule))
+    with(Policy::by_effects().with_rules([rule]))
         .value("web.search", json!({"query": "rust"}))
         .await;
 }

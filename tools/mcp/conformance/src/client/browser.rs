@@ -16,9 +16,10 @@ pub(crate) fn open(url: &str) {
 }
 
 async fn browse(url: &str) -> Result<(), Failure> {
-    let options = HttpOptions::new()
-        .with_private_host("127.0.0.1")
-        .with_private_host("localhost");
+    let options = HttpOptions {
+        private_hosts: vec!["127.0.0.1".into(), "localhost".into()],
+        ..HttpOptions::default()
+    };
     let cx = Host::new().with_grant(Grant::parse([
         "net:read:127.0.0.1:*",
         "net:read:localhost:*",

@@ -72,7 +72,7 @@ impl HttpServer {
             headers: HeaderMap::new(),
             secrets: Vec::new(),
             url_secrets: UrlSecrets::default(),
-            options: HttpOptions::new(),
+            options: HttpOptions::default(),
             login: oauth::Settings::default(),
         })
     }
@@ -163,14 +163,14 @@ impl HttpServer {
     fn requests(&self) -> Result<Requests, HttpError> {
         let mut options = self.options.clone();
         if private_host(&self.url).is_some() {
-            options = options.with_private_host(tools_http::net_host(&self.url));
+            options.private_hosts.push(tools_http::net_host(&self.url));
         }
         let origin = self.url.origin().ascii_serialization();
         for (name, value) in &self.secrets {
             let value = value.expose();
             // A scheme, such as `Bearer `, is none.
             let (prefix, secret) = value.split_at(value.find(' ').map_or(0, |space| space + 1));
-            options = options.with_secret(BoundSecret::new(
+            options.secrets.push(BoundSecret::new(
                 name.as_str(),
                 &origin,
                 name.as_str(),
@@ -188,7 +188,7 @@ impl HttpServer {
         })?;
         let cx = Host::new().with_grant(grant);
         Requests::new(
-            options.with_limits(limits),
+            HttpOptions { limits, ..options },
             origin,
             cx,
             self.url_secrets.clone(),

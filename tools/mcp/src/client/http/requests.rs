@@ -91,9 +91,9 @@ impl Requests {
             "Bearer ",
             token,
         )?;
-        let http = self
-            .http
-            .new_sibling(self.options.clone().with_secret(secret))?;
+        let mut options = self.options.clone();
+        options.secrets.push(secret);
+        let http = self.http.new_sibling(options)?;
         *authorised = Some((Secret::new(token), http.clone()));
         Ok(http)
     }

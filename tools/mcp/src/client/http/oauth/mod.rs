@@ -241,13 +241,15 @@ impl HttpServer {
         options.secrets.clear();
         if private_host(&self.url).is_some() {
             // The authorisation server of a local server is another port of the same host.
-            options = options.with_private_host(self.url.host_str().unwrap_or_default());
+            let host = self.url.host_str().unwrap_or_default();
+            options.private_hosts.push(host.to_owned());
         }
-        let mut limits = HttpLimits::default();
-        (limits.max_body_bytes, limits.max_cache_bytes) = (MAX_DOCUMENT_BYTES, 0);
-        let following = HttpClient::from_options(options.clone().with_limits(limits.clone()))?;
-        limits.max_redirects = 0;
-        let direct = following.new_sibling(options.with_limits(limits))?;
+        options.limits = HttpLimits::default();
+        options.limits.max_body_bytes = MAX_DOCUMENT_BYTES;
+        options.limits.max_cache_bytes = 0;
+        let following = HttpClient::from_options(options.clone())?;
+        options.limits.max_redirects = 0;
+        let direct = following.new_sibling(options)?;
         Ok(Exchange {
             following,
             direct,

@@ -145,9 +145,11 @@ async fn log_in(mcp: &HttpServer) -> HashMap<String, String> {
             shown["redirect_uri"], shown["state"]
         );
         tokio::spawn(async move {
-            let client =
-                HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1"))
-                    .unwrap();
+            let client = HttpClient::from_options(HttpOptions {
+                private_hosts: vec!["127.0.0.1".into()],
+                ..HttpOptions::default()
+            })
+            .unwrap();
             let cx = Host::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
             client
                 .send(&cx, Request::get(&answer).unwrap())

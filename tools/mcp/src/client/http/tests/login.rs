@@ -29,8 +29,11 @@ async fn site() -> Site {
 
 /// Requests a URL of this machine as a browser does.
 async fn browse(url: &str) {
-    let client =
-        HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
+    let client = HttpClient::from_options(HttpOptions {
+        private_hosts: vec!["127.0.0.1".into()],
+        ..HttpOptions::default()
+    })
+    .unwrap();
     let cx = Host::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
     client.send(&cx, Request::get(url).unwrap()).await.unwrap();
 }

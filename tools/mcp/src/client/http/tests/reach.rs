@@ -38,7 +38,10 @@ fn resolving(names: &[&str], server: &TestServer) -> HttpOptions {
     let resolver = names.iter().fold(TestResolver::new(), |resolver, name| {
         resolver.with_name(name, server.address())
     });
-    HttpOptions::new().with_resolver(Arc::new(resolver))
+    HttpOptions {
+        resolver: Some(Arc::new(resolver)),
+        ..HttpOptions::default()
+    }
 }
 
 #[tokio::test]
@@ -53,7 +56,10 @@ async fn a_public_name_that_leads_to_a_private_address_is_refused_unless_the_use
         "{refused:?}"
     );
     assert_eq!(server.connections(), 0);
-    let permitted = resolving(&names, &server).with_private_host("rebinding.example");
+    let permitted = HttpOptions {
+        private_hosts: vec!["rebinding.example".into()],
+        ..resolving(&names, &server)
+    };
     assert!(matches!(
         post(&mcp("rebinding.example", permitted)).await,
         Ok(Answer::Json(..))
@@ -82,9 +88,10 @@ async fn a_redirect_to_another_host_or_port_is_refused_and_one_to_another_path_f
             TestServer::head("307 Temporary Redirect", &[("location", &location)])
         })
         .await;
-        let options = resolving(&names, &elsewhere)
-            .with_private_host("b.example")
-            .with_private_host("127.0.0.1");
+        let options = HttpOptions {
+            private_hosts: vec!["b.example".into(), "127.0.0.1".into()],
+            ..resolving(&names, &elsewhere)
+        };
         let mcp = HttpServer::new(&server.url("/mcp"))
             .unwrap()
             .with_options(options);
@@ -169,9 +176,11 @@ async fn a_secret_needs_encryption_off_this_machine() {
         TestServer::head("202 Accepted", &[])
     })
     .await;
-    let options = resolving(&["a.example"], &tls)
-        .with_root_certificate(authority.pem())
-        .with_private_host("a.example");
+    let options = HttpOptions {
+        root_certificates: vec![authority.pem().into()],
+        private_hosts: vec!["a.example".into()],
+        ..resolving(&["a.example"], &tls)
+    };
     let with_key = |url: &str, options| {
         HttpServer::new(url)
             .unwrap()
@@ -181,7 +190,7 @@ async fn a_secret_needs_encryption_off_this_machine() {
     let mcp = with_key("https://a.example/mcp", options).unwrap();
     assert!(matches!(post(&mcp).await, Ok(Answer::Json(..))));
     assert_eq!(tls.received()[0].header("x-key"), Some(KEY));
-    let refused = post(&with_key("http://a.example/mcp", HttpOptions::new()).unwrap()).await;
+    let refused = post(&with_key("http://a.example/mcp", HttpOptions::default()).unwrap()).await;
     assert!(
         matches!(refused, Err(Failure::Client(HttpError::Secret { .. }))),
         "{refused:?}"
