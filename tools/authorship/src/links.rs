@@ -104,3 +104,119 @@ fn find<'a>(
 fn is_sensitive(entry: &SensitivePath) -> bool {
     entry.sensitivity() >= Sensitivity::RunsByItself
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes links in a folder, and returns where those lead that count, as they are written.
+    fn found(links: &[(&str, &str)], named: &[&str], below: &str) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for (link, target) in links {
+            let link = root.join(link);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            match target.strip_suffix('/') {
+                Some("") => fs::create_dir_all(link).unwrap(),
+                _ => std::os::unix::fs::symlink(target, link).unwrap(),
+            }
+        }
+        let named: Vec<_> = named.iter().map(|name| root.join(name)).collect();
+        let relative = [PathBuf::from("."), PathBuf::from("src")];
+        let targets = targets(&root.join(below), &[&relative[..], &named].concat());
+        let text = |target: &PathBuf| target.strip_prefix(&root).unwrap().display().to_string();
+        let mut targets: Vec<_> = targets.iter().map(text).collect();
+        targets.sort();
+        targets
+    }
+
+    #[test]
+    fn links_count_by_their_names_and_by_the_places_around_them() {
+        let links = [
+            (".envrc", "env/dev"),
+            ("a/.vscode", "../ed"),
+            ("ed", "/"),
+            // A link in a place to which another leads, and so on.
+            ("ed/tasks", "../deep"),
+            ("deep/inner", "../deeper"),
+            ("deep/last/x", "/"),
+            ("other/link", "env/dev"),
+            (".unknown", "env/dev"),
+            ("loop/.envrc", ".envrc"),
+        ];
+        let expected = ["a/../ed", "deep/../deeper", "ed/../deep", "env/dev"];
+        assert_eq!(found(&links, &[], ""), expected);
+    }
+
+    #[test]
+    fn a_target_with_a_sensitive_name_is_protected_by_it_alone() {
+        let links = [
+            ("CLAUDE.md", "AGENTS.md"),
+            ("AGENTS.md", "notes"),
+            ("a/.cursorrules", "../b/CLAUDE.md"),
+            ("b", "/"),
+            (".git/HEAD", "refs/heads/main"),
+            (".git/refs/heads", "/"),
+            // On the way to files, where others are free.
+            (".vscode", ".github"),
+        ];
+        assert_eq!(found(&links, &[], ""), [".github", "notes"]);
+    }
+
+    #[test]
+    fn folders_of_git_count_without_their_data_and_folders_of_dependencies_do_not() {
+        let links = [
+            (".git/hooks/pre-commit", "../../a"),
+            (".git/config", "../b"),
+            ("sub/.git/info/attributes", "../../../c"),
+            (".git/modules/x/hooks/y", "d"),
+            ("node_modules/x/.envrc", "e"),
+            (".cache/x/.envrc", "f"),
+            (".config/x/.envrc", "g"),
+        ];
+        let expected = [
+            ".config/x/g",
+            ".git/../b",
+            ".git/hooks/../../a",
+            "sub/.git/info/../../../c",
+        ];
+        assert_eq!(found(&links, &[], ""), expected);
+    }
+
+    #[test]
+    fn named_folders_and_the_repository_count_elsewhere_but_not_what_is_around_the_root() {
+        let links = [
+            (".git/hooks/pre-commit", "../../src/a"),
+            (".git/config", "../src/b"),
+            (".envrc", "src/c"),
+            ("hooks/pre-push", "../src/d"),
+            ("hooks/deep/x", "src/e"),
+            ("src/checks/x", "f"),
+            ("src/free", "g"),
+        ];
+        let named = ["hooks", "src/checks", "src", "", "src/missing"];
+        let expected = [
+            ".git/../src/b",
+            ".git/hooks/../../src/a",
+            "hooks/../src/d",
+            "src/checks/f",
+        ];
+        assert_eq!(found(&links, &named, "src"), expected);
+    }
+
+    #[test]
+    fn a_walk_ends_after_many_entries_and_has_those_near_the_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let link = |folder: &str| {
+            fs::create_dir_all(root.join(folder)).unwrap();
+            std::os::unix::fs::symlink("target", root.join(folder).join(".envrc")).unwrap();
+        };
+        link("a");
+        link("a/b/c");
+        for number in 0..MAX_ENTRIES {
+            fs::write(root.join("a/b").join(number.to_string()), "").unwrap();
+        }
+        assert_eq!(targets(&root, &[]), [root.join("a/target")]);
+    }
+}
