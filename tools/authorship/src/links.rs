@@ -25,10 +25,15 @@ pub(crate) fn targets(root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
             .ok()
             .filter(|path| !root.starts_with(path))
     };
-    let mut protected: Vec<PathBuf> = named
+    let git = Repository::nearest(root).map(|repository| repository.git());
+    let of_git = git
         .iter()
-        .filter(|path| path.is_absolute())
-        .filter_map(inner)
+        .flat_map(|git| OF_GIT.map(|name| git.join(name)))
+        .chain(git.clone());
+    let named = named.iter().filter(|path| path.is_absolute()).cloned();
+    let mut protected: Vec<PathBuf> = of_git
+        .chain(named)
+        .filter_map(|path| inner(&path))
         .collect();
     let mut waiting = list(root, &protected, &table);
     let mut targets = Vec::new();
@@ -58,13 +63,13 @@ pub(crate) fn targets(root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the links below a root, in the folder of its repository, and directly in named folders elsewhere.
+/// Returns the links below a root, and directly in named folders elsewhere.
 fn list(root: &Path, named: &[PathBuf], table: &SensitivePaths) -> Vec<PathBuf> {
-    let git = Repository::nearest(root).map(|repository| repository.git());
-    let of_git = git.iter().flat_map(|git| OF_GIT.map(|name| git.join(name)));
-    let elsewhere = of_git.chain(git.clone()).chain(named.iter().cloned());
-    let elsewhere = elsewhere.filter(|folder| !folder.starts_with(root));
-    let mut folders: VecDeque<_> = [root.to_owned()].into_iter().chain(elsewhere).collect();
+    let elsewhere = named.iter().filter(|folder| !folder.starts_with(root));
+    let mut folders: VecDeque<_> = [root.to_owned()]
+        .into_iter()
+        .chain(elsewhere.cloned())
+        .collect();
     let (mut links, mut left) = (Vec::new(), MAX_ENTRIES);
     while let Some(folder) = folders.pop_front() {
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
