@@ -35,7 +35,7 @@ pub(crate) fn targets(root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
         .chain(named)
         .filter_map(|path| inner(&path))
         .collect();
-    let mut waiting = list(root, &protected, &table);
+    let mut waiting = list(root, &protected, &table, MAX_ENTRIES);
     let mut targets = Vec::new();
     loop {
         let (found, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|link| {
@@ -63,14 +63,14 @@ pub(crate) fn targets(root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the links below a root, and directly in named folders elsewhere.
-fn list(root: &Path, named: &[PathBuf], table: &SensitivePaths) -> Vec<PathBuf> {
+/// Returns the links among so many entries below a root, and directly in named folders elsewhere.
+fn list(root: &Path, named: &[PathBuf], table: &SensitivePaths, most: usize) -> Vec<PathBuf> {
     let elsewhere = named.iter().filter(|folder| !folder.starts_with(root));
     let mut folders: VecDeque<_> = [root.to_owned()]
         .into_iter()
         .chain(elsewhere.cloned())
         .collect();
-    let (mut links, mut left) = (Vec::new(), MAX_ENTRIES);
+    let (mut links, mut left) = (Vec::new(), most);
     while let Some(folder) = folders.pop_front() {
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         for entry in entries.take(left) {
@@ -219,9 +219,10 @@ mod tests {
         };
         link("a");
         link("a/b/c");
-        for number in 0..MAX_ENTRIES {
+        for number in 0..10 {
             fs::write(root.join("a/b").join(number.to_string()), "").unwrap();
         }
-        assert_eq!(targets(&root, &[]), [root.join("a/target")]);
+        let table = SensitivePaths::default();
+        assert_eq!(list(&root, &[], &table, 10), [root.join("a/.envrc")]);
     }
 }
