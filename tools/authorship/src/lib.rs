@@ -8,6 +8,7 @@ mod git;
 mod history;
 mod judge;
 mod left_out;
+mod links;
 mod mark;
 mod named;
 mod objects;

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use host::settings::{SensitivePlace, Settings};
 
 use crate::git::Git;
+use crate::links;
 use crate::repository::Repository;
 
 /// The variables that name a settings file of git.
@@ -51,8 +52,14 @@ const HOOKS: &str = "*-msg pre-* post-* p4-* fsmonitor-watchman proc-receive pus
 /// The letters by which a shell makes other text of a word.
 const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
 
+/// The note of a path that settings of git name.
+const OF_GIT: &str = "named by a setting of git, which runs or obeys it";
+
+/// The note of a path to which a link leads.
+const OF_LINK: &str = "the target of a link at a name that programs run or obey";
+
 /// Returns settings with what git runs, reads or obeys as places and files that need a question: those that the settings of the
-/// repositories at and above the root, of the user and of the system name.
+/// repositories at and above the root, of the user and of the system name. Links at these and at other sensitive names add their targets.
 pub(crate) fn protect(settings: Settings) -> Settings {
     let Some(root) = settings.root().map(Path::to_owned) else {
         return settings;
@@ -64,13 +71,18 @@ pub(crate) fn protect(settings: Settings) -> Settings {
     let content = of_user.paths.iter().map(|path| path.join("**"));
     let control: Vec<_> = content.chain(of_user.paths.iter().cloned()).collect();
     let places = of_repositories.flat_map(|named| [named.paths, named.places].concat());
-    let places = places.chain(of_user.places).map(|path| SensitivePlace {
+    let places: Vec<_> = places.chain(of_user.places).collect();
+    let named = [&places[..], &of_user.paths].concat();
+    let targets = links::targets(&root, &named);
+    let place = |path: PathBuf, note| SensitivePlace {
         is_folder: path.is_absolute() && !path.is_file(),
         path,
-        note: "named by a setting of git, which runs or obeys it",
-    });
+        note,
+    };
+    let places = places.into_iter().map(|path| place(path, OF_GIT));
+    let targets = targets.into_iter().map(|path| place(path, OF_LINK));
     let mut settings = settings.with_control_files(control);
-    settings.sensitive.extend(places);
+    settings.sensitive.extend(places.chain(targets));
     settings
 }
 

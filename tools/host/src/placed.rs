@@ -1,6 +1,7 @@
 //! [`FolderId`]: folders, which are known by their numbers after a move.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -161,13 +162,18 @@ fn walk(trees: &[PathBuf], mut visit: impl FnMut(FolderId, PathBuf)) {
         if !is_git(&path) {
             let inner = fs::read_dir(&path).into_iter().flatten().flatten();
             let inner = inner.filter(|entry| {
-                let is_left_out = LEFT_OUT.iter().any(|name| entry.file_name() == **name);
-                !is_left_out && entry.file_type().is_ok_and(|kind| kind.is_dir())
+                !is_left_out(&entry.file_name())
+                    && entry.file_type().is_ok_and(|kind| kind.is_dir())
             });
             waiting.extend(inner.map(|entry| entry.path()));
         }
         visit(id, path);
     }
+}
+
+/// Returns true for the name of a folder of dependencies or build outputs, of which a walk sees nothing inside.
+pub fn is_left_out(name: &OsStr) -> bool {
+    LEFT_OUT.iter().any(|one| name == *one)
 }
 
 fn is_git(path: &Path) -> bool {

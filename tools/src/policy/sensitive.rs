@@ -66,7 +66,7 @@ pub struct SensitivePath {
 ///
 /// # Naming an entry
 /// A clause *names* an entry if it covers the target and contains the entry's first segment without wildcards as a literal
-/// segment. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
+/// segment, or all of these for an entry that begins with `/`. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
 /// layer of a grant must name the entry, so an intersection never names more than either side. If several entries match, each must be
 /// named, except that `.git/**` and `.bare/**` stand for each `HEAD` inside of them: `fs:write:.git/**` names `.git/HEAD`, and does not
 /// name `.git/.envrc`.

@@ -26,7 +26,7 @@ const PLANT: &str = "echo 'grants = [\"exec:write:**\"]' > toolcrib.toml; echo '
                      echo '{\"mcpServers\": {\"evil\": {\"command\": \"sh\"}}}' > .mcp.json; echo > plain.txt";
 
 /// Returns true if programs of this machine write without a question.
-fn has_bubblewrap(crib: &Crib) -> bool {
+pub(crate) fn has_bubblewrap(crib: &Crib) -> bool {
     crib.run(&["doctor"])
         .stdout
         .contains("Programs run in bubblewrap.")

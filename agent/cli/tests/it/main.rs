@@ -40,6 +40,7 @@ mod journal;
 #[cfg(not(feature = "default"))]
 mod journal_absent;
 #[cfg(feature = "builtin")]
+mod linked_names;
 mod lint;
 mod list;
 #[cfg(all(unix, feature = "default"))]

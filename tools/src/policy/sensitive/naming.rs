@@ -32,24 +32,24 @@ pub(super) fn is_literal(clause: &Clause, target: &Target) -> bool {
     clause.matches(target) && segments(clause.pattern()).all(|segment| segment.is_some())
 }
 
+/// Returns true if the clause contains the first segment of the entry without wildcards, or all of them for an entry from the root: that is
+/// one place with ordinary names, and who names a folder around it may not know of it.
 fn is_anchored(clause: &Clause, entry: &SensitivePath) -> bool {
-    match anchor(&entry.pattern) {
-        Some(anchor) => contains(clause, anchor),
-        None => segments(clause.pattern()).all(|segment| segment.is_some()),
+    let is_literal = |segment: &&str| !segment.is_empty() && !segment.contains('*');
+    let mut literal = entry.pattern.split('/').filter(is_literal).peekable();
+    if literal.peek().is_none() {
+        return segments(clause.pattern()).all(|segment| segment.is_some());
     }
+    let is_rooted = entry.pattern.starts_with('/');
+    literal
+        .take(if is_rooted { usize::MAX } else { 1 })
+        .all(|name| contains(clause, name))
 }
 
 /// Returns true if the clause contains the name as a literal segment.
 fn contains(clause: &Clause, name: &str) -> bool {
     segments(clause.pattern())
         .any(|segment| segment.is_some_and(|segment| segment.eq_ignore_ascii_case(name)))
-}
-
-/// Returns the first segment without wildcards, or `None` if all segments have wildcards.
-fn anchor(pattern: &str) -> Option<&str> {
-    pattern
-        .split('/')
-        .find(|segment| !segment.is_empty() && !segment.contains('*'))
 }
 
 /// Returns the segments of a clause's pattern with escapes removed. A segment with wildcards or in braces is `None`.

@@ -298,6 +298,21 @@ fn each_entry_that_matches_is_named_by_itself() {
             "{target}"
         );
     }
+    let deep = SensitivePath::new("/src/deep/*.sh", Sensitivity::RunsByItself, "theirs").unwrap();
+    let deep = SensitivePaths::default().with_path(deep);
+    let target: Target = "fs:write:src/deep/a.sh".parse().unwrap();
+    for (clause, is_named) in [
+        ("fs:write:src/**", false),
+        ("fs:write:**/deep/*", false),
+        ("fs:write:src/deep/**", true),
+    ] {
+        let grant = Grant::parse([clause]).unwrap();
+        let is_open = deep
+            .needing_approval(&grant, None, &target)
+            .next()
+            .is_none();
+        assert_eq!(is_open, is_named, "{clause}");
+    }
     let own = SensitivePath::new("/src/**", Sensitivity::RunsByItself, "theirs").unwrap();
     let (paths, grant) = (
         SensitivePaths::default().with_paths([own]),
