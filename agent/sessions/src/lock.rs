@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -110,20 +111,12 @@ impl LockedSession {
 }
 
 /// Returns true if the path leads to the file. Another process may have removed the file before it was locked.
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-
     let held = file.metadata()?;
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         found => found.map(|found| (found.dev(), found.ino()) == (held.dev(), held.ino())),
     }
-}
-
-#[cfg(not(unix))]
-fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
-    path.try_exists()
 }
 
 #[cfg(test)]

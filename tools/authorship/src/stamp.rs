@@ -149,7 +149,8 @@ fn is_of_other_user(_folder: &Path) -> bool {
 
 /// Describes an entry. The times of a folder change with files that do not count.
 fn facts(metadata: &Metadata) -> String {
-    let id = FolderId::from_metadata(metadata);
+    // As in stamps of before.
+    let id = Some(FolderId::from_metadata(metadata));
     match metadata.is_dir() {
         true => format!("folder {id:?}"),
         false => format!(

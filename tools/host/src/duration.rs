@@ -15,11 +15,8 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         _ => return Err(refused()),
     };
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let number: f64 = if plain {
-        digits.parse().map_err(|_| refused())?
-    } else {
-        return Err(refused());
-    };
+    let number: Option<f64> = digits.parse().ok().filter(|_| plain);
+    let number = number.ok_or_else(refused)?;
     match Duration::try_from_secs_f64(number * seconds_per_unit) {
         Ok(Duration::ZERO) => Err("it must be greater than zero".to_owned()),
         Ok(duration) => Ok(duration),

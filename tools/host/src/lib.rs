@@ -10,7 +10,6 @@ pub mod folders;
 pub mod own_path;
 pub mod placed;
 pub mod program;
-mod prompt_call;
 mod remote_tools;
 mod retention;
 pub mod running;
@@ -38,9 +37,9 @@ pub use extension::{
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
 pub use inventory;
-pub use prompt_call::PromptCall;
 pub use remote_tools::{
-    AttachRequest, AttachedTools, ContextSource, FirstList, NoServers, RemoteFuture, RemoteTools,
+    AttachRequest, AttachedTools, ContextSource, FirstList, NoServers, PromptCall, RemoteFuture,
+    RemoteTools,
 };
 pub use retention::{Retention, RetentionKeys, SessionFiles};
 pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -32,29 +33,20 @@ pub struct FolderId(u64, u64, u64);
 pub type Folders = BTreeMap<FolderId, PathBuf>;
 
 impl FolderId {
-    /// Returns that of the folder at a path. Returns `None` if there is none, or on systems without such numbers.
+    /// Returns that of the folder at a path. Returns `None` if there is none.
     pub fn of(path: &Path) -> Option<Self> {
         let metadata = fs::symlink_metadata(path).ok();
-        Self::from_metadata(&metadata.filter(fs::Metadata::is_dir)?)
+        Some(Self::from_metadata(&metadata.filter(fs::Metadata::is_dir)?))
     }
 
-    /// Returns that of an entry, which may be a file. Returns `None` on systems without such numbers.
-    #[cfg(unix)]
-    pub fn from_metadata(metadata: &fs::Metadata) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt as _;
-
+    /// Returns that of an entry, which may be a file.
+    pub fn from_metadata(metadata: &fs::Metadata) -> Self {
         // Only file systems on a disk use a number again. A folder of an overlay is born again with its first change.
         let is_on_disk = (metadata.dev() >> 8) & 0xfff != 0;
         let born = metadata.created().ok().filter(|_| is_on_disk);
         let born = born.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let born = born.map_or(0, |time| time.as_nanos() as u64);
-        Some(Self(metadata.dev(), metadata.ino(), born))
-    }
-
-    /// Returns `None`.
-    #[cfg(not(unix))]
-    pub fn from_metadata(_metadata: &fs::Metadata) -> Option<Self> {
-        None
+        Self(metadata.dev(), metadata.ino(), born)
     }
 
     /// Returns true if the folder is at this path. The device can have another number after a start of the machine.
@@ -133,20 +125,9 @@ pub fn recently() -> u64 {
 }
 
 /// Returns the time of the last change in nanoseconds since 1970. No program can choose it.
-#[cfg(unix)]
 pub fn change_time(metadata: &fs::Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt as _;
-
     let nanos = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
     u64::try_from(nanos).unwrap_or_default()
-}
-
-/// Returns the time of the last write in nanoseconds since 1970.
-#[cfg(not(unix))]
-pub fn change_time(metadata: &fs::Metadata) -> u64 {
-    let modified = metadata.modified().ok();
-    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since.map_or(u64::MAX, |time| time.as_nanos() as u64)
 }
 
 /// Returns the place of a path after a move of a folder around it. Returns `None` for other paths.

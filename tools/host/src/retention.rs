@@ -29,9 +29,12 @@ declare_keys! {
 /// The limits of the recorded sessions of all workspaces.
 #[derive(Clone, Debug)]
 pub struct Retention {
-    max_age: Duration,
-    max_bytes: u64,
-    keep: usize,
+    /// The time for which a session is kept after its last change.
+    pub max_age: Duration,
+    /// The size up to which all sessions are kept together.
+    pub max_bytes: u64,
+    /// The number of newest sessions that are always kept.
+    pub keep: usize,
 }
 
 /// The size of a session's files and the time of the last change.
@@ -67,26 +70,14 @@ impl<T> SessionFiles<T> {
 }
 
 impl Retention {
-    /// Keeps a session for `max_age` after its last change, and all sessions together up to `max_bytes`. The `keep` newest ones
-    /// are always kept.
-    pub fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
-        Self {
-            max_age,
-            max_bytes,
-            keep,
-        }
-    }
-
     /// Returns the limits that the settings set.
     pub fn from_settings(settings: &Settings) -> Self {
         let keys: &RetentionKeys = settings.of();
-        Self::new(keys.max_age.value, keys.max_bytes.value.bytes(), KEPT)
-    }
-
-    /// Returns the limits without a number of sessions that are always kept.
-    #[must_use]
-    pub fn without_kept(self) -> Self {
-        Self { keep: 0, ..self }
+        Self {
+            max_age: keys.max_age.value,
+            max_bytes: keys.max_bytes.value.bytes(),
+            keep: KEPT,
+        }
     }
 
     /// Returns true if a session of this size leaves no room for another one.
@@ -136,6 +127,15 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
 
+    fn kept(max_bytes: u64, keep: usize) -> Retention {
+        let max_age = Duration::from_secs(100);
+        Retention {
+            max_age,
+            max_bytes,
+            keep,
+        }
+    }
+
     /// Returns the indexes of the removed sessions, in ascending order.
     fn removed(retention: &Retention, of: &[(u64, u64)]) -> Vec<usize> {
         let sessions = sessions(of);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn old_sessions_are_removed() {
-        let retention = Retention::new(Duration::from_secs(100), 1000, 1);
+        let retention = kept(1000, 1);
         assert_eq!(
             removed(&retention, &[(1, 200), (1, 50), (1, 100), (1, 101)]),
             [3]
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_oldest_sessions_are_removed_until_the_rest_fits() {
-        let retention = Retention::new(Duration::from_secs(100), 10, 1);
+        let retention = kept(10, 1);
         assert_eq!(
             removed(&retention, &[(4, 0), (4, 0), (4, 0), (4, 0)]),
             [2, 3]
@@ -178,7 +178,7 @@ mod tests {
         fn the_newest_are_kept_and_the_rest_fits(
             of in proptest::collection::vec((0..50_u64, 0..200_u64), 0..20), keep in 0..6_usize, max_bytes in 0..200_u64,
         ) {
-            let removed = removed(&Retention::new(Duration::from_secs(100), max_bytes, keep), &of);
+            let removed = removed(&kept(max_bytes, keep), &of);
             prop_assert!(removed.iter().all(|index| *index >= keep));
             let kept: Vec<_> = (0..of.len()).filter(|index| !removed.contains(index)).collect();
             prop_assert!(kept.iter().filter(|index| **index >= keep).all(|index| of[*index].1 <= 100));

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -108,7 +109,8 @@ impl Followed {
 
     /// Returns the path of the root now. Returns `None` if it is gone, or not known.
     pub fn root(&self) -> Option<PathBuf> {
-        let moved = self.open.as_ref().and_then(path_of);
+        let number = self.open.as_ref().map(File::as_raw_fd);
+        let moved = number.and_then(|it| fs::read_link(format!("/proc/self/fd/{it}")).ok());
         let mut paths = [Some(self.root.clone()), moved].into_iter().flatten();
         paths.find(|path| self.id.is_none_or(|id| id.is_at(path)))
     }
@@ -118,17 +120,6 @@ impl Followed {
         self.look();
         moved(&self.known.lock().ignore_poison())
     }
-}
-
-#[cfg(unix)]
-fn path_of(folder: &File) -> Option<PathBuf> {
-    let number = std::os::fd::AsRawFd::as_raw_fd(folder);
-    fs::read_link(format!("/proc/self/fd/{number}")).ok()
-}
-
-#[cfg(not(unix))]
-fn path_of(_folder: &File) -> Option<PathBuf> {
-    None
 }
 
 /// A record that a session reads.

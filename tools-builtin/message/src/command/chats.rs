@@ -74,7 +74,7 @@ impl Chats {
     ) -> Arc<Self> {
         Arc::new(Self {
             sessions,
-            retention: retention.map(Retention::without_kept),
+            retention: retention.map(|all| Retention { keep: 0, ..all }),
             permits: Semaphore::new(parallel.min(Semaphore::MAX_PERMITS)),
             waiting: Mutex::default(),
             tasks: Mutex::default(),

@@ -234,7 +234,11 @@ mod tests {
                 .unwrap();
         }
         let [_, used, in_use] = &journals;
-        let retention = Retention::new(Duration::from_secs(3600), u64::MAX, 0);
+        let retention = Retention {
+            max_age: Duration::from_secs(3600),
+            max_bytes: u64::MAX,
+            keep: 0,
+        };
         let surplus = folder
             .surplus(&retention, &HashSet::from([in_use.clone()]))
             .unwrap();

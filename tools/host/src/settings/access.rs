@@ -21,7 +21,7 @@ declare_keys! {
     /// Apply this profile of the settings files
     pub profile: Option<Setting<String>> = Key::new("profile", text(filled), None, "\"review\"")
         .with_flag("--profile", Named("NAME"))
-        .with_project(ProjectRule::if_unset().labelled("its own, if the user's file does not"));
+        .with_project(ProjectRule { label: "its own, if the user's file does not", ..ProjectRule::if_unset() });
 
     /// Hold the default grants: reading below the root, the clock, asking the user, asking the session's model, and searching with a configured backend
     pub default_grants: Setting<bool> = Key::new("default_grants", boolean(), Setting::from_default(true), "true")

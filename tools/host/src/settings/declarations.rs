@@ -41,7 +41,7 @@ macro_rules! declare_keys {
 
             impl ::core::default::Default for $keys {
                 fn default() -> Self {
-                    Self { $($field: Declared::$field().into_default(),)+ }
+                    Self { $($field: Declared::$field().default,)+ }
                 }
             }
 

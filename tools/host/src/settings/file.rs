@@ -58,14 +58,14 @@ pub fn built_in() -> Result<Layer, SettingsError> {
     reader::layer(
         &Arc::from(Path::new("built-in")),
         program::default_settings(),
-        home().as_deref(),
+        folders::home().as_deref(),
     )
 }
 
 /// Loads the file of `--config`.
 pub fn load_named(path: &Path) -> Result<Loaded, SettingsError> {
     let path = std::path::absolute(path).map_err(SettingsError::read(path))?;
-    let layer = read(&path, home().as_deref())?;
+    let layer = read(&path, folders::home().as_deref())?;
     Ok(Loaded {
         layers: vec![layer],
         files: vec![SettingsFile::new("named", path, FileState::Used)],
@@ -89,7 +89,7 @@ pub fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, SettingsError> {
 /// also if they lead to an error.
 pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Loaded, SettingsError> {
     let (mut loaded, user_layer) = load_user()?;
-    let (home, user) = (home(), folders::settings());
+    let (home, user) = (folders::home(), folders::settings());
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &user_layer)?;
     let mut below = built_in()?;
     below.apply(user_layer.clone());
@@ -131,7 +131,7 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
 /// Returns the contents of the project's settings files for this directory, the nearest first, and whether the user's file trusts the
 /// directory of each.
 pub fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, SettingsError> {
-    let (home, user) = (home(), folders::settings());
+    let (home, user) = (folders::home(), folders::settings());
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &load_user()?.1)?;
     let read = found.into_iter().filter_map(|file| match file {
         ProjectFile::Read(found) => Some((found.content, found.trusting.is_some())),
@@ -144,7 +144,7 @@ pub fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, Settin
 /// protected in every session, also in one with --no-config. Returns the first mistake of the user's file, too: what cannot be read of
 /// it is left out.
 pub fn unapplied() -> (Vec<Layer>, Option<SettingsError>) {
-    let home = home();
+    let home = folders::home();
     let (user, mistake) = match folders::settings() {
         Some(path) => match project_file::text(&path) {
             Ok(text) => reader::readable(&Arc::from(&*path), &text, home.as_deref()),
@@ -165,7 +165,7 @@ fn load_user() -> Result<(Loaded, Layer), SettingsError> {
     };
     let exists = path.try_exists().map_err(SettingsError::read(&path))?;
     let (layer, state) = if exists {
-        (read(&path, home().as_deref())?, FileState::Used)
+        (read(&path, folders::home().as_deref())?, FileState::Used)
     } else {
         (Layer::default(), FileState::Missing)
     };
@@ -187,8 +187,4 @@ impl SettingsFile {
 fn read(path: &Path, home: Option<&Path>) -> Result<Layer, SettingsError> {
     let text = project_file::text(path).map_err(SettingsError::read(path))?;
     reader::layer(&Arc::from(path), &text, home)
-}
-
-fn home() -> Option<PathBuf> {
-    etcetera::home_dir().ok()
 }

@@ -16,7 +16,8 @@ use crate::program;
 /// The declaration of one setting, whose value is in a slot `S`.
 pub struct Key<S: Slot> {
     about: KeyAbout,
-    default: S,
+    /// The default.
+    pub default: S,
     project: ProjectRule<S>,
     kind: Kind<S>,
 }
@@ -112,14 +113,12 @@ impl<S: Slot> Key<S> {
 
     /// Adds a flag to the commands that run a session.
     #[must_use]
-    pub fn with_session_flag(mut self, name: &'static str, value: FlagValue) -> Self {
-        let is_of_session = true;
-        self.about.flag = Some(KeyFlag {
-            name,
-            value,
-            is_of_session,
-        });
-        self
+    pub fn with_session_flag(self, name: &'static str, value: FlagValue) -> Self {
+        let mut key = self.with_flag(name, value);
+        if let Some(flag) = &mut key.about.flag {
+            flag.is_of_session = true;
+        }
+        key
     }
 
     /// Adds a flag to all commands that run tools.
@@ -181,11 +180,6 @@ impl<S: Slot> Key<S> {
     pub fn of_control_file(mut self) -> Self {
         self.about.file_use = Some(FileUse::Control);
         self
-    }
-
-    /// Returns the default.
-    pub fn into_default(self) -> S {
-        self.default
     }
 }
 

@@ -45,11 +45,6 @@ impl<S> ProjectRule<S> {
         }
     }
 
-    /// Sets the label of a rule that more checks follow.
-    pub fn labelled(self, label: &'static str) -> Self {
-        Self { label, ..self }
-    }
-
     /// Accepts every value, because each one only narrows.
     pub fn narrows() -> Self {
         Self::new(NARROWS, GRANTS, |_, _| None)

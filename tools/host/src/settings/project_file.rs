@@ -5,6 +5,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -178,15 +179,7 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
 
 /// Returns true if another user except root owns the file. A directory above the working directory may be shared, like
 /// `/tmp`.
-#[cfg(unix)]
 fn belongs_to_other_user(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-
     let owner = metadata.uid();
     owner != 0 && owner != rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn belongs_to_other_user(_metadata: &Metadata) -> bool {
-    false
 }

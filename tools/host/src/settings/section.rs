@@ -80,28 +80,21 @@ impl<'a> Section<'a> {
         let Some(value) = self.take(key)? else {
             return Ok(None);
         };
-        match (expected, value.get_ref()) {
-            (TomlType::String(_), DeValue::String(text)) => self.parsed(key, &value, text, parse),
+        let text = match (expected, value.get_ref()) {
+            (TomlType::String(_), DeValue::String(text)) => text.to_string(),
             (TomlType::Integer, DeValue::Integer(number)) => {
                 let decimal = i64::from_str_radix(number.as_str(), number.radix());
-                let text = decimal.map_or_else(|_| number.to_string(), |number| number.to_string());
-                self.parsed(key, &value, &text, parse)
+                decimal.map_or_else(|_| number.to_string(), |number| number.to_string())
             }
-            (TomlType::Float, DeValue::Float(number)) => {
-                self.parsed(key, &value, number.as_str(), parse)
-            }
-            (TomlType::Float, DeValue::Integer(number)) => {
-                self.parsed(key, &value, number.as_str(), parse)
-            }
-            (TomlType::Boolean, DeValue::Boolean(boolean)) => {
-                self.parsed(key, &value, &boolean.to_string(), parse)
-            }
-            (TomlType::String(expected), _) => Err(self.type_error(key, &value, expected)),
-            (TomlType::Integer, _) => Err(self.type_error(key, &value, "a whole number")),
-            (TomlType::Float, _) => Err(self.type_error(key, &value, "a number")),
-            (TomlType::Boolean, _) => Err(self.type_error(key, &value, "true or false")),
-        }
-        .map(Some)
+            (TomlType::Float, DeValue::Float(number)) => number.as_str().to_owned(),
+            (TomlType::Float, DeValue::Integer(number)) => number.as_str().to_owned(),
+            (TomlType::Boolean, DeValue::Boolean(boolean)) => boolean.to_string(),
+            (TomlType::String(expected), _) => return Err(self.type_error(key, &value, expected)),
+            (TomlType::Integer, _) => return Err(self.type_error(key, &value, "a whole number")),
+            (TomlType::Float, _) => return Err(self.type_error(key, &value, "a number")),
+            (TomlType::Boolean, _) => return Err(self.type_error(key, &value, "true or false")),
+        };
+        self.parsed(key, &value, &text, parse).map(Some)
     }
 
     /// Takes a list of strings and parses each.
@@ -135,11 +128,8 @@ impl<'a> Section<'a> {
             return Ok(Vec::new());
         };
         let DeValue::Array(items) = value.get_ref() else {
-            return Err(self.type_error(
-                key,
-                &value,
-                &format!("a list of tables, each with the header [[{key}]]"),
-            ));
+            let expected = format!("a list of tables, each with the header [[{key}]]");
+            return Err(self.type_error(key, &value, &expected));
         };
         items
             .iter()
@@ -157,11 +147,8 @@ impl<'a> Section<'a> {
             return Ok(Vec::new());
         };
         let DeValue::Table(items) = value.get_ref() else {
-            return Err(self.type_error(
-                key,
-                &value,
-                &format!("a table of tables, each with the header [{key}.NAME]"),
-            ));
+            let expected = format!("a table of tables, each with the header [{key}.NAME]");
+            return Err(self.type_error(key, &value, &expected));
         };
         let mut items: Vec<_> = items.iter().collect();
         items.sort_by_key(|(name, _)| name.span().start);

@@ -1,7 +1,6 @@
 //! [`Records`]: the contents that a person has approved, and the first session of each workspace.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
@@ -10,6 +9,7 @@ use serde_json::json;
 use tools::Digest;
 use tools_store::private;
 
+use super::approvals::replace;
 use super::{Content, Unapproved};
 use crate::folders;
 
@@ -78,12 +78,11 @@ impl Records {
             if approved.is_some_and(|approved| approved.is_of(content)) {
                 return None;
             }
-            let is_since = |began| {
+            let is_recent = records.first_session(&content.path).is_some_and(|began| {
                 content
                     .changed
                     .is_none_or(|changed| changed + CLOCK_LAG >= began)
-            };
-            let is_recent = records.first_session(&content.path).is_some_and(is_since);
+            });
             unapproved.before = records.latest(content);
             unapproved.is_recent = is_recent;
         }
@@ -100,10 +99,7 @@ impl Records {
         };
         let folder = self.folder_of(content.folder());
         self.make_room(&folder);
-        self.write(
-            &self.path_of(content),
-            json!(approved).to_string().as_bytes(),
-        )
+        write(self.path_of(content), &json!(approved).to_string())
     }
 
     /// Returns each approved content of this kind with the path of its file, which need not be there. The text is `None` if it is too long
@@ -138,7 +134,7 @@ impl Records {
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();
-        self.write(&path, now.as_millis().to_string().as_bytes())
+        write(path, &now.as_millis().to_string())
     }
 
     /// Returns the time of the first session that could write the file: one in a folder around it. A record that cannot be read counts as
@@ -183,19 +179,6 @@ impl Records {
         serde_json::from_str(&private::read(path, MAX_RECORD).ok()?).ok()
     }
 
-    fn write(&self, path: &Path, content: &[u8]) -> Result<(), RecordError> {
-        static DRAFTS: AtomicU64 = AtomicU64::new(0);
-        let failed = |source| RecordError {
-            path: path.to_owned(),
-            source,
-        };
-        let folder = path.parent().unwrap_or(&self.folder);
-        private::create_folder(folder).map_err(failed)?;
-        let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
-        let draft = folder.join(format!("draft-{}-{number}", std::process::id()));
-        private::replace(path, &draft, content).map_err(failed)
-    }
-
     fn folder_of(&self, folder: &Path) -> PathBuf {
         let key = Digest::hash_bytes(folder.as_os_str().as_encoded_bytes()).to_string();
         self.folder.join(&key[..DIGITS])
@@ -215,6 +198,10 @@ impl Approved {
             && self.path == content.path.to_string_lossy()
             && self.digest == content.digest
     }
+}
+
+fn write(path: PathBuf, text: &str) -> Result<(), RecordError> {
+    replace(&path, text).map_err(|source| RecordError { path, source })
 }
 
 /// Returns the files of approvals in a folder of records with their times, the oldest first.
@@ -379,17 +366,13 @@ mod tests {
         ] {
             let mut other = record.clone();
             other[field] = value;
-            records
-                .write(&records.path_of(&approved), other.to_string().as_bytes())
-                .unwrap();
+            write(records.path_of(&approved), &other.to_string()).unwrap();
             assert!(
                 Records::judge(Some(&records), approved.clone()).is_some(),
                 "{field}"
             );
         }
-        records
-            .write(&records.path_of(&approved), record.to_string().as_bytes())
-            .unwrap();
+        write(records.path_of(&approved), &record.to_string()).unwrap();
         assert!(Records::judge(Some(&records), approved).is_none());
     }
 

@@ -135,7 +135,11 @@ mod tests {
                 .unwrap();
         }
         // No session may run, so that the journal does not change.
-        let retention = Retention::new(Duration::from_secs(3600), u64::MAX, 0);
+        let retention = Retention {
+            max_age: Duration::from_secs(3600),
+            max_bytes: u64::MAX,
+            keep: 0,
+        };
         let shutdown = CancellationToken::new();
         let chats = Chats::new(Arc::new(NoSessions), Some(retention), 0, shutdown);
         let message = IncomingMessage::new("busy", "hello").unwrap();
