@@ -52,9 +52,10 @@ pub use plan::{Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
     ContextSize, Cost, Direct, FailureKind, GenerationOptions, InvalidCost, KeyError, KeySource,
-    LongPrice, LostReplySink, Price, Provider, ProviderError, ProviderInfo, ProviderOptions,
-    ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy,
-    RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
+    LostReplySink, Price, Provider, ProviderError, ProviderInfo, ProviderOptions,
+    ProviderSubmission, Proxy, Rates, ReasoningEffort, Request, RequestRetry, RetryCause,
+    RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture,
+    Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};

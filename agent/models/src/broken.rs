@@ -198,8 +198,5 @@ fn transport_failure(
             is_transient,
         };
     }
-    Failure {
-        error: ProviderError::Connection { provider, message },
-        is_transient: true,
-    }
+    Failure::transient(ProviderError::Connection { provider, message })
 }

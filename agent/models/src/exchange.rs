@@ -81,11 +81,11 @@ impl Model {
 
     fn reader(&self) -> Box<dyn ReadReply> {
         match self.profile.api {
-            Api::OpenAi => Box::<chat::Events>::default(),
-            Api::OpenAiResponses => Box::<responses::Events>::default(),
-            Api::Anthropic => Box::<anthropic::Events>::default(),
-            Api::Gemini => Box::<gemini::Events>::default(),
-            Api::Ollama => Box::<ollama::Events>::default(),
+            Api::OpenAi => Box::<chat::events::Events>::default(),
+            Api::OpenAiResponses => Box::<responses::events::Events>::default(),
+            Api::Anthropic => Box::<anthropic::events::Events>::default(),
+            Api::Gemini => Box::<gemini::events::Events>::default(),
+            Api::Ollama => Box::<ollama::events::Events>::default(),
         }
     }
 
@@ -143,7 +143,8 @@ impl Model {
         for document in reply.characters.read(None).into_iter().flatten() {
             reply.read_whole(&document)?;
         }
-        if reply.reader.finish(&mut reply.turn) {
+        reply.reader.finish(&mut reply.turn);
+        if reply.turn.has_ended {
             Ok(())
         } else {
             Err(Broken::Truncated)
@@ -163,7 +164,7 @@ impl Model {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
             lines.read(&piece, &mut |document| reply.read(document))?;
-            if reply.reader.is_over() {
+            if reply.turn.is_over {
                 let leftover = async { while let Ok(Some(_)) = arriving.response.chunk().await {} };
                 let _ = time::timeout(LEFTOVER, leftover).await;
                 return Ok(());
@@ -254,11 +255,11 @@ impl Reply<'_> {
     /// Reads a document whose characters are whole.
     fn read_whole(&mut self, document: &str) -> Result<(), Broken> {
         // A service may say more after the end of the turn.
-        if self.reader.is_over() {
+        if self.turn.is_over {
             return Ok(());
         }
         if document == DONE {
-            self.reader.read_mark();
+            self.reader.read_mark(&mut self.turn);
             return Ok(());
         }
         let fields: Fields<'_> =

@@ -1,5 +1,7 @@
 //! Reads API keys and removes them from messages.
 
+use std::env;
+
 use agent::{KeySource, ProviderError};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -28,7 +30,7 @@ impl Key {
             (_, Some(secret)) => secret,
             // A variable that the user names has to exist. The usual one need not.
             (KeySource::Environment(name), None)
-                if !is_optional || (named.is_some() && !is_set(name)) =>
+                if !is_optional || (named.is_some() && env::var_os(name).is_none()) =>
             {
                 return Err(api.refused(format!(
                     "it needs a key; set the environment variable {name}, or name a key file"
@@ -74,10 +76,6 @@ fn read(api: Api, source: &KeySource) -> Result<Option<SecretString>, ProviderEr
     let key = source.read();
     let key = key.map_err(|error| api.refused(error.to_string()))?;
     Ok(key.map(SecretString::from))
-}
-
-fn is_set(variable: &str) -> bool {
-    std::env::var_os(variable).is_some()
 }
 
 /// The fewest characters of a key that cannot be a word. Local servers take words as keys, such as `ollama` and `none`.

@@ -60,21 +60,21 @@ impl Model {
             generation: &generation,
         };
         let settings = match api {
-            Api::OpenAi => chat::settings(asked),
-            Api::OpenAiResponses => responses::settings(asked),
-            Api::Anthropic => anthropic::settings(asked),
-            Api::Gemini => gemini::settings(asked),
-            Api::Ollama => ollama::settings(asked),
+            Api::OpenAi => chat::request::settings(asked),
+            Api::OpenAiResponses => responses::request::settings(asked),
+            Api::Anthropic => anthropic::settings::settings(asked),
+            Api::Gemini => gemini::request::settings(asked),
+            Api::Ollama => ollama::request::settings(asked),
         };
         let settings = settings.map_err(|refused| refused.error(api, name))?;
         let (settings, generation_config) = match api {
             Api::Gemini => (Map::new(), settings),
-            Api::Ollama => (settings, ollama::options(asked)),
+            Api::Ollama => (settings, ollama::request::options(asked)),
             _ => (settings, Map::new()),
         };
         let mut headers = endpoint.headers(&key)?;
         if api == Api::Anthropic && facts.is_some_and(|facts| facts.binds_context) {
-            let beta = HeaderValue::from_static(anthropic::BINDING_BETA);
+            let beta = HeaderValue::from_static(anthropic::settings::BINDING_BETA);
             headers.insert("anthropic-beta", beta);
         }
         Ok(Self {

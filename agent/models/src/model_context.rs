@@ -9,7 +9,7 @@ use crate::api::Api;
 use crate::error_words::ERROR_WORDS;
 use crate::model::Model;
 use crate::only_model::{fetch, models};
-use crate::retry::Failure;
+use crate::retry::{Failure, reported};
 
 impl Model {
     /// Learns the size of the context from a refusal, or else from the service. It is less than the refused request in any case.
@@ -54,19 +54,11 @@ impl Model {
         if tokens <= context {
             return Ok(());
         }
-        let error = ProviderError::Reported {
-            provider: api.name().to_owned(),
-            kind: FailureKind::ContextLength,
-            status: None,
-            message: format!(
-                "the request has about {tokens} tokens, and the context of the model {context}"
-            ),
-            retry_after: None,
-        };
-        Err(Failure {
-            error,
-            is_transient: false,
-        })
+        let message = format!(
+            "the request has about {tokens} tokens, and the context of the model {context}"
+        );
+        let error = reported(api.name(), FailureKind::ContextLength, message);
+        Err(Failure::permanent(error))
     }
 
     /// Returns the size that the service names. It is asked once.

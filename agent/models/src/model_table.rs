@@ -1,6 +1,6 @@
 //! [`KnownModel`]: the limits of known models, in tokens, and their prices.
 
-use agent::{Cost, LongPrice, Price};
+use agent::{Cost, Price, Rates};
 
 /// A model a line; its first lines name the columns and the source.
 const TABLE: &str = include_str!("model_table.tsv");
@@ -71,38 +71,25 @@ impl KnownModel<'static> {
             return None;
         }
         let mut columns = self.costs.split('\t');
-        let [input, output, cached, cache_write] = costs(&mut columns)?;
+        let usual = rates(&mut columns)?;
         let above = columns.next().and_then(|tokens| tokens.parse().ok());
-        let long = above.and_then(|above| {
-            let [input, output, cached, cache_write] = costs(&mut columns)?;
-            Some(LongPrice {
-                above,
-                input,
-                output,
-                cached,
-                cache_write,
-            })
-        });
         Some(Price {
-            input,
-            output,
-            cached,
-            cache_write,
-            long,
+            rates: usual,
+            long: above.zip(rates(&mut columns)),
         })
     }
 }
 
 /// Reads the costs of tokens that are read, written, cached, and written to the cache. The last two may be missing: they cost as others.
-fn costs(columns: &mut dyn Iterator<Item = &'static str>) -> Option<[Cost; 4]> {
+fn rates(columns: &mut dyn Iterator<Item = &'static str>) -> Option<Rates> {
     let mut cost = || columns.next().and_then(|cost| cost.parse::<Cost>().ok());
     let (input, output, cached, cache_write) = (cost()?, cost()?, cost(), cost());
-    Some([
+    Some(Rates {
         input,
         output,
-        cached.unwrap_or(input),
-        cache_write.unwrap_or(input),
-    ])
+        cached: cached.unwrap_or(input),
+        cache_write: cache_write.unwrap_or(input),
+    })
 }
 
 /// Returns the most tokens of a turn of the model, which the API of Anthropic has to be told.

@@ -25,16 +25,13 @@ impl Model {
         tools: &WireToolSet,
         streaming: bool,
     ) -> Result<Vec<u8>, Failure> {
-        let permanent = |error| Failure {
-            error,
-            is_transient: false,
-        };
         let profile = &self.profile;
         let choice = profile.generation.tool_choice.as_ref();
-        let forced_call = forced_call(profile.api, choice, request, tools).map_err(permanent)?;
+        let forced_call =
+            forced_call(profile.api, choice, request, tools).map_err(Failure::permanent)?;
         let units = self.conversation(request.messages, tools);
         if !units.iter().any(|unit| unit.written.is_prompt) {
-            return Err(permanent(ProviderError::NoPrompt));
+            return Err(Failure::permanent(ProviderError::NoPrompt));
         }
         let limit = profile.generation.max_output_tokens;
         let written = || units.iter().map(|unit| &unit.written);
@@ -51,7 +48,7 @@ impl Model {
             .flat_map(|unit| &unit.messages)
             .map(|text| &**text);
         let asked = match profile.api {
-            Api::OpenAi => chat::request_for_call(profile, &parts),
+            Api::OpenAi => chat::request::request_for_call(profile, &parts),
             _ => None,
         };
         let asked = asked.map(|message| message.to_string());
@@ -66,11 +63,11 @@ impl Model {
         };
         body.list(place, messages.chain(asked.as_deref()));
         match profile.api {
-            Api::OpenAi => chat::body(profile, &parts, &mut body),
-            Api::OpenAiResponses => responses::body(profile, &parts, &mut body),
-            Api::Anthropic => anthropic::body(profile, &parts, &mut body),
-            Api::Gemini => gemini::body(profile, &parts, &mut body),
-            Api::Ollama => ollama::body(profile, &parts, &mut body),
+            Api::OpenAi => chat::request::body(profile, &parts, &mut body),
+            Api::OpenAiResponses => responses::request::body(profile, &parts, &mut body),
+            Api::Anthropic => anthropic::request::body(profile, &parts, &mut body),
+            Api::Gemini => gemini::request::body(profile, &parts, &mut body),
+            Api::Ollama => ollama::request::body(profile, &parts, &mut body),
         }
         Ok(body.into_bytes())
     }
@@ -87,7 +84,7 @@ impl Model {
             is_thought: match api {
                 Api::OpenAi => |item| matches!(item["type"].as_str(), None | Some("thinking")),
                 Api::OpenAiResponses => |item| item["type"] == "reasoning",
-                Api::Anthropic => anthropic::is_thought,
+                Api::Anthropic => anthropic::request::is_thought,
                 Api::Gemini => |item| item["thought"] == true,
                 Api::Ollama => |_| true,
             },
@@ -119,11 +116,11 @@ impl Model {
             unit => unit,
         };
         let messages = match profile.api {
-            Api::OpenAi => chat::messages(profile, unit),
-            Api::OpenAiResponses => responses::messages(profile, unit),
-            Api::Anthropic => anthropic::messages(profile, unit),
-            Api::Gemini => gemini::messages(profile, unit),
-            Api::Ollama => ollama::messages(unit),
+            Api::OpenAi => chat::request::messages(profile, unit),
+            Api::OpenAiResponses => responses::request::messages(profile, unit),
+            Api::Anthropic => anthropic::request::messages(profile, unit),
+            Api::Gemini => gemini::request::messages(profile, unit),
+            Api::Ollama => ollama::request::messages(unit),
         };
         let messages = messages.iter().map(Value::to_string);
         Written {

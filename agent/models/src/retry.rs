@@ -22,16 +22,20 @@ impl Failure {
     /// Creates the failure of a turn that the service gave up for this reason, because it cannot read what the model wrote.
     pub(crate) fn unreadable_turn(provider: &str, reason: &str) -> Self {
         let message = format!("the service cannot read what the model wrote ({reason})");
-        let error = ProviderError::Reported {
-            provider: provider.to_owned(),
-            kind: FailureKind::MalformedReply,
-            status: None,
-            message,
-            retry_after: None,
-        };
+        Self::transient(reported(provider, FailureKind::MalformedReply, message))
+    }
+
+    pub(crate) fn transient(error: ProviderError) -> Self {
         Self {
             error,
             is_transient: true,
+        }
+    }
+
+    pub(crate) fn permanent(error: ProviderError) -> Self {
+        Self {
+            error,
+            is_transient: false,
         }
     }
 
@@ -44,6 +48,17 @@ impl Failure {
             _ => None,
         };
         kind == Some(FailureKind::MalformedReply)
+    }
+}
+
+/// Returns an error that no reply of the service stated with a status.
+pub(crate) fn reported(provider: &str, kind: FailureKind, message: String) -> ProviderError {
+    ProviderError::Reported {
+        provider: provider.to_owned(),
+        kind,
+        status: None,
+        message,
+        retry_after: None,
     }
 }
 
@@ -85,17 +100,13 @@ where
         } else {
             u32::MAX
         };
-        let Failure {
-            error,
-            is_transient,
-        } = failure;
         let next = delays
             .next()
-            .filter(|(number, _)| is_transient && *number <= most);
+            .filter(|(number, _)| failure.is_transient && *number <= most);
         let Some((number, delay)) = next else {
-            return Err(error);
+            return Err(failure.error);
         };
-        let requested = requested_delay(&error);
+        let requested = requested_delay(&failure.error);
         let delay = delay.min(policy.longest_delay).max(requested);
         let is_late = deadline.is_some_and(|deadline| {
             time::Instant::now()
@@ -103,12 +114,12 @@ where
                 .is_none_or(|end| end >= deadline)
         });
         if requested > policy.longest_delay || is_late {
-            return Err(error);
+            return Err(failure.error);
         }
         if let Some(retries) = retries {
             let most = most.min(u32::try_from(policy.max_retries).unwrap_or(u32::MAX));
             let wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-            let mut retry = RequestRetry::new(number, most, wait_ms, &error);
+            let mut retry = RequestRetry::new(number, most, wait_ms, &failure.error);
             retry.withdraws_text = is_sent.swap(false, Ordering::Relaxed);
             retries(retry);
         }

@@ -30,14 +30,16 @@ pub(crate) const REASONING: &str = "generation.reasoning_effort";
 const TEMPERATURE: &str = "generation.temperature";
 pub(crate) const TOOL_CHOICE: &str = "generation.tool_choice";
 
-impl Unsupported {
-    pub(crate) fn new(option: &'static str, reason: impl Into<String>) -> Self {
-        Self {
-            option,
-            reason: reason.into(),
-        }
-    }
+/// Returns the error of an option, for this reason.
+pub(crate) fn refused<T>(
+    option: &'static str,
+    reason: impl Into<String>,
+) -> Result<T, Unsupported> {
+    let reason = reason.into();
+    Err(Unsupported { option, reason })
+}
 
+impl Unsupported {
     /// Returns the error, which names the option as [`ProviderOptions`](agent::ProviderOptions) and the settings of the program do.
     pub(crate) fn error(self, api: Api, model: &str) -> ProviderError {
         api.refused(format!(
@@ -50,18 +52,17 @@ impl Unsupported {
 impl Asked<'_> {
     /// Returns the effort, if the model has it. Returns `None` if none is asked for, or if a model that cannot reason is to be silent.
     pub(crate) fn effort(&self) -> Result<Option<ReasoningEffort>, Unsupported> {
-        let refused = |reason: String| Err(Unsupported::new(REASONING, reason));
         let facts = self.facts;
         match (self.generation.reasoning_effort, facts) {
             (None, _) => Ok(None),
             (Some(ReasoningEffort::Off), Some(facts)) if !facts.reasons => Ok(None),
-            (Some(_), Some(facts)) if !facts.reasons => refused("it does not reason".to_owned()),
+            (Some(_), Some(facts)) if !facts.reasons => refused(REASONING, "it does not reason"),
             (Some(ReasoningEffort::Off), Some(facts)) if !facts.off => {
-                refused("its reasoning cannot be turned off".to_owned())
+                refused(REASONING, "its reasoning cannot be turned off")
             }
             (Some(ReasoningEffort::Off), _) => Ok(Some(ReasoningEffort::Off)),
             (Some(effort), Some(facts)) if facts.efforts.is_some() && !facts.has_effort(effort) => {
-                refused(format!("it has no level {effort} of reasoning"))
+                refused(REASONING, format!("it has no level {effort} of reasoning"))
             }
             (Some(effort), _) => Ok(Some(effort)),
         }
@@ -73,7 +74,7 @@ impl Asked<'_> {
             return Ok(());
         }
         let reason = format!("{} documents no field for it", self.service.name);
-        Err(Unsupported::new(PARALLEL_CALLS, reason))
+        refused(PARALLEL_CALLS, reason)
     }
 
     /// Returns the temperature, if the model takes one.
@@ -81,15 +82,14 @@ impl Asked<'_> {
         let Some(temperature) = self.generation.temperature else {
             return Ok(None);
         };
-        let refused = |reason: &str| Err(Unsupported::new(TEMPERATURE, reason));
         let reasons = match self.generation.reasoning_effort {
             Some(effort) => effort != ReasoningEffort::Off,
             None => self.facts.is_some_and(|facts| facts.is_on),
         };
         match self.facts.map(|facts| facts.temperature) {
-            Some(Temperature::Never) => refused("it takes none"),
+            Some(Temperature::Never) => refused(TEMPERATURE, "it takes none"),
             Some(Temperature::WithoutReasoning) if reasons => {
-                refused("it takes one only without reasoning")
+                refused(TEMPERATURE, "it takes one only without reasoning")
             }
             _ => Ok(Some(temperature.into())),
         }

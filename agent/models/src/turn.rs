@@ -24,6 +24,10 @@ pub(crate) struct TurnBuilder<'a> {
     spoken: (usize, WrittenThoughts),
     /// The word of the service for the end of the turn.
     pub(crate) end: Option<String>,
+    /// True if the reply has its end.
+    pub(crate) has_ended: bool,
+    /// True if nothing more is to come.
+    pub(crate) is_over: bool,
     /// True if the service marked a part of the turn as a refusal.
     pub(crate) is_refusal: bool,
     /// The words of a refusal without content.
@@ -293,14 +297,10 @@ fn checked(provider: &str, turn: Turn) -> Result<Turn, Failure> {
         }
         // OpenRouter's reason for a reply that broke off behind it.
         StopReason::Other(reason) if reason.eq_ignore_ascii_case("error") => {
-            let (provider, message) = (
-                provider.to_owned(),
-                "the service ended the reply with an error".to_owned(),
-            );
-            Err(Failure {
-                error: ProviderError::Malformed { provider, message },
-                is_transient: true,
-            })
+            Err(Failure::transient(ProviderError::Malformed {
+                provider: provider.to_owned(),
+                message: "the service ended the reply with an error".to_owned(),
+            }))
         }
         _ => Ok(turn),
     }
@@ -331,13 +331,10 @@ pub(crate) trait ReadReply: Send {
     fn read(&mut self, document: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken>;
 
     /// Reads the mark `[DONE]`.
-    fn read_mark(&mut self) {}
+    fn read_mark(&mut self, _turn: &mut TurnBuilder<'_>) {}
 
-    /// Returns true if nothing more is to come.
-    fn is_over(&self) -> bool;
-
-    /// Finishes the turn at the end of the reply. Returns false if the end is missing.
-    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool;
+    /// Finishes the turn at the end of the reply.
+    fn finish(&mut self, _turn: &mut TurnBuilder<'_>) {}
 }
 
 /// The words of each reason, in lower case. `stop` is the end by the model itself, of which services have many spellings.

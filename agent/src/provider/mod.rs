@@ -33,7 +33,7 @@ pub use info::{ContextSize, ProviderInfo};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
 pub use option::{ProviderOptions, Proxy};
-pub use price::{Cost, InvalidCost, LongPrice, Price};
+pub use price::{Cost, InvalidCost, Price, Rates};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
 pub use timeouts::{RetryPolicy, Timeouts};

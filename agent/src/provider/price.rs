@@ -22,23 +22,15 @@ pub struct Cost(u64);
 /// The prices of a model for a million tokens each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Price {
-    /// The price of a million tokens that the model reads.
-    pub input: Cost,
-    /// The price of a million tokens that the model writes.
-    pub output: Cost,
-    /// The price of a million tokens that the model reads from the service's cache.
-    pub cached: Cost,
-    /// The price of a million tokens that the model reads and the service writes to its cache.
-    pub cache_write: Cost,
-    /// The prices of a long request, if they differ.
-    pub long: Option<LongPrice>,
+    /// The prices of a usual request.
+    pub rates: Rates,
+    /// The prices of a request that reads more than this number of tokens, if they differ.
+    pub long: Option<(u64, Rates)>,
 }
 
-/// The prices of a model for a million tokens each, in a request that reads more than a number of tokens.
+/// The prices of a million tokens each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LongPrice {
-    /// The tokens that a request reads at most for the usual price.
-    pub above: u64,
+pub struct Rates {
     /// The price of a million tokens that the model reads.
     pub input: Cost,
     /// The price of a million tokens that the model writes.
@@ -69,35 +61,27 @@ impl Cost {
 impl Price {
     /// Creates the price of a million tokens. Tokens that a cache holds or takes cost as much as others.
     pub fn new(input: Cost, output: Cost) -> Self {
-        Self {
+        let rates = Rates {
             input,
             output,
             cached: input,
             cache_write: input,
-            long: None,
-        }
+        };
+        Self { rates, long: None }
     }
 
     /// Returns the cost of the tokens of a request, rounded up.
     pub fn cost(&self, usage: Usage) -> Cost {
-        if let Some(long) = self.long.filter(|long| usage.input_tokens > long.above) {
-            let price = Self {
-                input: long.input,
-                output: long.output,
-                cached: long.cached,
-                cache_write: long.cache_write,
-                long: None,
-            };
-            return price.cost(usage);
-        }
+        let long = self.long.filter(|(above, _)| usage.input_tokens > *above);
+        let rates = long.map_or(self.rates, |(_, rates)| rates);
         let of = |tokens: u64, price: Cost| u128::from(tokens) * u128::from(price.0);
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let plain = usage.input_tokens - cached;
         let written = usage.cache_write_tokens.min(plain);
-        let input = of(plain - written, self.input)
-            + of(cached, self.cached)
-            + of(written, self.cache_write);
-        let nanos = input + of(usage.output_tokens, self.output);
+        let input = of(plain - written, rates.input)
+            + of(cached, rates.cached)
+            + of(written, rates.cache_write);
+        let nanos = input + of(usage.output_tokens, rates.output);
         Cost(u64::try_from(nanos.div_ceil(TOKENS)).unwrap_or(u64::MAX))
     }
 }

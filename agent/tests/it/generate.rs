@@ -448,10 +448,8 @@ async fn the_tokens_of_another_model_have_its_price() {
         usage: Some(usage),
         ..Turn::answer("said")
     }]);
-    let price = Price {
-        cached: "0.50".parse().unwrap(),
-        ..Price::new("2".parse().unwrap(), "10".parse().unwrap())
-    };
+    let mut price = Price::new("2".parse().unwrap(), "10".parse().unwrap());
+    price.rates.cached = "0.50".parse().unwrap();
     let (opened, budget) = (
         model.clone().at(price),
         Budget::new(BudgetLimits::default()),

@@ -172,10 +172,8 @@ async fn a_turn_that_breaks_off_uses_tokens() {
 
 #[tokio::test]
 async fn money_follows_from_the_price_of_the_model() {
-    let price = Price {
-        cached: "0.2".parse().unwrap(),
-        ..Price::new("2".parse().unwrap(), "10".parse().unwrap())
-    };
+    let mut price = Price::new("2".parse().unwrap(), "10".parse().unwrap());
+    price.rates.cached = "0.2".parse().unwrap();
     let usage = Usage {
         input_tokens: 1000,
         output_tokens: 50,
@@ -192,15 +190,9 @@ async fn money_follows_from_the_price_of_the_model() {
         price.cost(usage),
         "unless it has a price of its own"
     );
-    assert_eq!(
-        Price {
-            cache_write: "2.5".parse().unwrap(),
-            ..price
-        }
-        .cost(writes)
-        .to_string(),
-        "0.0018"
-    );
+    let mut dearer = price;
+    dearer.rates.cache_write = "2.5".parse().unwrap();
+    assert_eq!(dearer.cost(writes).to_string(), "0.0018");
     let limits = BudgetLimits {
         cost: Some("0.003".parse().unwrap()),
         ..BudgetLimits::default()

@@ -1,6 +1,6 @@
 //! [`ModelPrice`]: the configured price of a model.
 
-use agent::{Cost, Price};
+use agent::{Cost, Price, Rates};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
 
@@ -26,25 +26,25 @@ pub(crate) struct ModelPrice {
 
 impl ModelPrice {
     pub(crate) fn price(&self) -> Price {
-        Price {
+        let rates = Rates {
             input: self.input,
             output: self.output,
             cached: self.cached.unwrap_or(self.input),
             cache_write: self.cache_write.unwrap_or(self.input),
-            long: None,
-        }
+        };
+        Price { rates, long: None }
     }
 }
 
 impl Document for ModelPrice {
     fn document(&self) -> Value {
-        let price = self.price();
+        let rates = self.price().rates;
         json!({
             "model": self.model,
-            "input": price.input.to_string(),
-            "output": price.output.to_string(),
-            "cached": price.cached.to_string(),
-            "cache_write": price.cache_write.to_string(),
+            "input": rates.input.to_string(),
+            "output": rates.output.to_string(),
+            "cached": rates.cached.to_string(),
+            "cache_write": rates.cache_write.to_string(),
         })
     }
 }

@@ -29,8 +29,6 @@ const CALL: [&str; 7] = [
 pub(crate) struct Events {
     open: Vec<OpenBlock>,
     started: Counts,
-    has_ended: bool,
-    is_over: bool,
 }
 
 struct OpenBlock {
@@ -67,7 +65,7 @@ impl ReadReply for Events {
             }
             "message_delta" => {
                 let delta = event.get("delta").fields();
-                self.read_end(&delta, turn);
+                read_end(&delta, turn);
                 let mut ended = counts(&event.get("usage").fields());
                 ended[0] = ended[0].filter(|tokens| *tokens > 0);
                 // The end of a stream may name those of its start again.
@@ -76,28 +74,23 @@ impl ReadReply for Events {
                 }
                 turn.usage = usage(ended).or(turn.usage);
             }
-            "message_stop" => self.read_mark(),
+            "message_stop" => self.read_mark(turn),
             kind if kind == "message" || is_whole => self.read_whole(&event, turn)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn read_mark(&mut self) {
-        self.has_ended = true;
-        self.is_over = true;
+    fn read_mark(&mut self, turn: &mut TurnBuilder<'_>) {
+        turn.has_ended = true;
+        turn.is_over = true;
     }
 
-    fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
+    fn finish(&mut self, turn: &mut TurnBuilder<'_>) {
         while !self.open.is_empty() {
             self.close(0, turn);
         }
         turn.end.get_or_insert_with(|| END.to_owned());
-        self.has_ended
     }
 }
 
@@ -116,8 +109,8 @@ impl Events {
         for (index, block) in (0..).zip(content.elements()) {
             self.start(index, block, turn)?;
         }
-        self.read_end(message, turn);
-        self.read_mark();
+        read_end(message, turn);
+        self.read_mark(turn);
         Ok(())
     }
 
@@ -126,16 +119,6 @@ impl Events {
         turn.usage = usage(self.started);
         turn.response_id = message.get("id").owned();
         turn.model = message.get("model").text().map(Cow::into_owned);
-    }
-
-    fn read_end(&mut self, fields: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
-        if let Some(reason) = fields.get("stop_reason").words() {
-            self.has_ended = true;
-            let words = fields.get("stop_details").get("explanation").words();
-            let words = words.unwrap_or(Cow::Borrowed("The model refused to complete the request"));
-            turn.explanation = (reason == "refusal").then(|| words.into_owned());
-            turn.end = Some(reason.into_owned());
-        }
     }
 
     fn start(
@@ -281,4 +264,14 @@ fn usage([input, output, read, written]: Counts) -> Option<Usage> {
         cached_input_tokens: read,
         cache_write_tokens: written,
     })
+}
+
+fn read_end(fields: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
+    if let Some(reason) = fields.get("stop_reason").words() {
+        turn.has_ended = true;
+        let words = fields.get("stop_details").get("explanation").words();
+        let words = words.unwrap_or(Cow::Borrowed("The model refused to complete the request"));
+        turn.explanation = (reason == "refusal").then(|| words.into_owned());
+        turn.end = Some(reason.into_owned());
+    }
 }

@@ -4,7 +4,7 @@ use agent::provider::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
 use crate::model_table::output_limit;
-use crate::settings::{Asked, REASONING, Unsupported};
+use crate::settings::{Asked, REASONING, Unsupported, refused};
 
 /// The header's value for a request whose thoughts belong to another system text or other tools.
 pub(crate) const BINDING_BETA: &str = "thinking-binding-controls-2026-08-01";
@@ -21,17 +21,14 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
             let budget = tokens(effort);
             if u64::from(budget) >= limit {
                 let reason = format!("its {budget} tokens are not below the output limit");
-                return Err(Unsupported::new(REASONING, reason));
+                return refused(REASONING, reason);
             }
             let thinking = json!({"type": "enabled", "budget_tokens": budget});
             fields.insert("thinking".to_owned(), thinking);
             return Ok(fields);
         }
         Some(ReasoningEffort::Minimal) => {
-            return Err(Unsupported::new(
-                REASONING,
-                "Anthropic has no level minimal",
-            ));
+            return refused(REASONING, "Anthropic has no level minimal");
         }
         _ => asked.effort()?,
     };

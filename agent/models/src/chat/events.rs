@@ -25,8 +25,6 @@ pub(crate) struct Events {
     /// The details of the thought.
     thought_item: Map<String, Value>,
     has_chunks: bool,
-    has_ended: bool,
-    is_over: bool,
 }
 
 impl ReadReply for Events {
@@ -49,13 +47,13 @@ impl ReadReply for Events {
         let reasons = ["finish_reason", "native_finish_reason"];
         if let Some(reason) = reasons.iter().find_map(|name| choice.get(name).owned()) {
             turn.end = Some(reason);
-            self.has_ended = true;
+            turn.has_ended = true;
         }
         let (message, delta) = (choice.get("message"), choice.get("delta"));
         // Perplexity's chunks have the whole message so far beside the new piece.
         let is_whole = chunk.get("object").json() == "\"chat.completion\"";
         if message.is_object() && (is_whole || !delta.is_object()) {
-            self.has_ended = true;
+            turn.has_ended = true;
             self.read_message(&message.fields(), turn);
         } else {
             self.read_message(&delta.fields(), turn);
@@ -63,16 +61,12 @@ impl ReadReply for Events {
         Ok(())
     }
 
-    fn read_mark(&mut self) {
-        self.has_ended |= self.has_chunks;
-        self.is_over = true;
+    fn read_mark(&mut self, turn: &mut TurnBuilder<'_>) {
+        turn.has_ended |= self.has_chunks;
+        turn.is_over = true;
     }
 
-    fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
+    fn finish(&mut self, turn: &mut TurnBuilder<'_>) {
         for block in turn.blocks() {
             if block.kind == Kind::Thought {
                 let thinking = json!([{"type": "text", "text": block.text}]);
@@ -88,7 +82,6 @@ impl ReadReply for Events {
             }
             turn.prepend(Kind::Thought, text, item);
         }
-        self.has_ended
     }
 }
 

@@ -1,8 +1,5 @@
 //! OpenAI's chat completions, and services with them.
 
 mod calls;
-mod events;
-mod request;
-
-pub(crate) use events::Events;
-pub(crate) use request::{body, messages, request_for_call, settings};
+pub(crate) mod events;
+pub(crate) mod request;

@@ -10,7 +10,7 @@ use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::service::{ForcedCalls, ReasoningField};
-use crate::settings::{Asked, ForcedCall, REASONING, TOOL_CHOICE, Unsupported};
+use crate::settings::{Asked, ForcedCall, REASONING, TOOL_CHOICE, Unsupported, refused};
 
 /// The turn between results and a prompt, such as that for a summary.
 const TURN: &str = "Understood.";
@@ -168,7 +168,7 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
     let has_named_calls = !matches!(service.forced_calls, ForcedCalls::Any | ForcedCalls::Never);
     if matches!(generation.tool_choice, Some(ToolChoice::Tool(_))) && !has_named_calls {
         let reason = format!("{} forces no call of one tool", service.name);
-        return Err(Unsupported::new(TOOL_CHOICE, reason));
+        return refused(TOOL_CHOICE, reason);
     }
     let mut fields = asked.fields()?;
     fields.extend(reasoning(asked)?);
@@ -182,14 +182,14 @@ fn reasoning(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
     let service = asked.service;
     let Some(field) = service.reasoning else {
         let reason = format!("no field of {} is known for it", service.name);
-        return Err(Unsupported::new(REASONING, reason));
+        return refused(REASONING, reason);
     };
     let (level, is_off) = (effort.name(), effort == ReasoningEffort::Off);
     let is_known = |efforts: &Vec<String>| efforts.iter().any(|known| known == level);
     let has_own_levels = asked.facts.is_some_and(|facts| facts.efforts.is_some());
     if !is_off && !has_own_levels && !service.efforts.as_ref().is_none_or(is_known) {
         let reason = format!("{} has no level {level} of reasoning", service.name);
-        return Err(Unsupported::new(REASONING, reason));
+        return refused(REASONING, reason);
     }
     let level = if is_off { "none" } else { level };
     let has_switch = asked.facts.is_some_and(|facts| facts.off_field.is_some());
@@ -206,8 +206,5 @@ fn reasoning(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
             json!({"reasoning": {"enabled": true}, "reasoning_effort": level})
         }
     };
-    Ok(match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    })
+    Ok(fields.as_object().cloned().unwrap_or_default())
 }

@@ -30,7 +30,6 @@ pub(crate) struct Events {
     last: Option<usize>,
     /// A signature before the first part.
     signature: Option<Value>,
-    has_ended: bool,
 }
 
 impl ReadReply for Events {
@@ -48,7 +47,7 @@ impl ReadReply for Events {
             let at = turn.open(Kind::Text);
             turn.push(at, &format!("The service blocked the prompt ({reason})."));
             turn.is_refusal = true;
-            self.has_ended = true;
+            turn.has_ended = true;
         }
         let candidates = chunk.get("candidates").elements();
         let candidate = candidates.first().map(|candidate| members(*candidate));
@@ -63,16 +62,12 @@ impl ReadReply for Events {
                 .map(|number| format!("FINISH_REASON_{number}"))
         }) {
             turn.end = Some(reason);
-            self.has_ended = true;
+            turn.has_ended = true;
         }
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
-        false
-    }
-
-    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
+    fn finish(&mut self, turn: &mut TurnBuilder<'_>) {
         // A thought goes back whole, and so does a text without words, for its signature.
         for block in turn.blocks() {
             let is_thought = block.kind == Kind::Thought;
@@ -87,7 +82,6 @@ impl ReadReply for Events {
                 block.kind = Kind::Opaque;
             }
         }
-        self.has_ended
     }
 }
 

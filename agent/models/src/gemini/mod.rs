@@ -1,7 +1,4 @@
 //! Google's Gemini API.
 
-mod events;
-mod request;
-
-pub(crate) use events::Events;
-pub(crate) use request::{body, messages, settings};
+pub(crate) mod events;
+pub(crate) mod request;

@@ -4,11 +4,11 @@ use agent::provider::ReasoningEffort;
 use serde_json::{Map, Value, json};
 use tools::Content;
 
-use crate::anthropic::tokens;
+use crate::anthropic::settings::tokens;
 use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
-use crate::settings::{Asked, ForcedCall, PARALLEL_CALLS, REASONING, Unsupported};
+use crate::settings::{Asked, ForcedCall, PARALLEL_CALLS, REASONING, Unsupported, refused};
 
 /// The signature of a call that another model made, which later models require:
 /// <https://ai.google.dev/gemini-api/docs/thought-signatures>.
@@ -153,10 +153,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
 /// Returns the configuration of every request.
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
     if asked.generation.parallel_calls == Some(false) {
-        return Err(Unsupported::new(
-            PARALLEL_CALLS,
-            "Gemini cannot turn calls in parallel off",
-        ));
+        return refused(PARALLEL_CALLS, "Gemini cannot turn calls in parallel off");
     }
     let mut config = Map::new();
     if let Some(temperature) = asked.temperature()? {
@@ -169,14 +166,9 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
     let thinking = match effort {
         ReasoningEffort::Off if takes_tokens => json!({"thinkingBudget": 0}),
         effort if takes_tokens => json!({"thinkingBudget": tokens(effort)}),
-        ReasoningEffort::Off => {
-            return Err(Unsupported::new(
-                REASONING,
-                "its reasoning cannot be turned off",
-            ));
-        }
+        ReasoningEffort::Off => return refused(REASONING, "its reasoning cannot be turned off"),
         ReasoningEffort::ExtraHigh | ReasoningEffort::Max => {
-            return Err(Unsupported::new(REASONING, "Gemini's levels end at high"));
+            return refused(REASONING, "Gemini's levels end at high");
         }
         effort => json!({"thinkingLevel": effort.name()}),
     };

@@ -7,9 +7,7 @@ use crate::turn::{Kind, ReadReply, TurnBuilder, usage};
 
 /// The state of a reply.
 #[derive(Default)]
-pub(crate) struct Events {
-    is_over: bool,
-}
+pub(crate) struct Events;
 
 impl ReadReply for Events {
     fn read(&mut self, record: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
@@ -22,7 +20,8 @@ impl ReadReply for Events {
             read_call(call, turn);
         }
         if record.get("done").is_true() {
-            self.is_over = true;
+            turn.has_ended = true;
+            turn.is_over = true;
             turn.end = record.get("done_reason").owned();
             let counts = [
                 "prompt_eval_count",
@@ -35,18 +34,13 @@ impl ReadReply for Events {
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
+    fn finish(&mut self, turn: &mut TurnBuilder<'_>) {
         for block in turn.blocks() {
             if block.kind == Kind::Thought {
                 let text = block.text.as_str().into();
                 block.item.insert("thinking".to_owned(), text);
             }
         }
-        self.is_over
     }
 }
 

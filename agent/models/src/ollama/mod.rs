@@ -1,7 +1,4 @@
 //! Ollama's own API.
 
-mod events;
-mod request;
-
-pub(crate) use events::Events;
-pub(crate) use request::{body, messages, options, settings};
+pub(crate) mod events;
+pub(crate) mod request;

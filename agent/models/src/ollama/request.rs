@@ -8,7 +8,7 @@ use tools::protocol::wire::{Format, WireCall};
 use crate::conversation::{Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
-use crate::settings::{Asked, PARALLEL_CALLS, REASONING, Unsupported};
+use crate::settings::{Asked, PARALLEL_CALLS, REASONING, Unsupported, refused};
 
 /// Returns the messages of a unit.
 pub(crate) fn messages(unit: Unit<'_>) -> Vec<Value> {
@@ -87,10 +87,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
 /// Returns the fields of every request.
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
     if asked.generation.parallel_calls.is_some() {
-        return Err(Unsupported::new(
-            PARALLEL_CALLS,
-            "Ollama has no field for it",
-        ));
+        return refused(PARALLEL_CALLS, "Ollama has no field for it");
     }
     let mut fields = Map::from_iter([("model".to_owned(), asked.model.into())]);
     let thinking = match asked.generation.reasoning_effort {
@@ -98,7 +95,7 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
         Some(ReasoningEffort::Off) => false.into(),
         Some(effort @ (ReasoningEffort::Minimal | ReasoningEffort::ExtraHigh)) => {
             let reason = format!("Ollama has no level {effort}");
-            return Err(Unsupported::new(REASONING, reason));
+            return refused(REASONING, reason);
         }
         Some(effort) => Value::from(effort.name()),
     };

@@ -29,7 +29,6 @@ const CLIENT_RUN: [&str; 6] = [
 #[derive(Default)]
 pub(crate) struct Events {
     items: Vec<Item>,
-    has_ended: bool,
 }
 
 struct Item {
@@ -113,14 +112,6 @@ impl ReadReply for Events {
         }
         Ok(())
     }
-
-    fn is_over(&self) -> bool {
-        self.has_ended
-    }
-
-    fn finish(&mut self, _: &mut TurnBuilder<'_>) -> bool {
-        self.has_ended
-    }
 }
 
 impl Events {
@@ -160,10 +151,9 @@ impl Events {
         let index = event.get("output_index").number();
         let is_taken = self.items.iter().any(|other| other.index == index);
         let block = turn.block(at);
-        block.place = match index.filter(|_| !is_taken) {
-            Some(index) => index,
-            None => FREE_PLACES + self.items.len() as u64,
-        };
+        block.place = index
+            .filter(|_| !is_taken)
+            .unwrap_or(FREE_PLACES + self.items.len() as u64);
         if sort == Sort::Call {
             block.text = text_of(item, sort);
         }
@@ -327,7 +317,8 @@ impl Events {
         );
         turn.response_id = response.get("id").owned();
         turn.model = response.get("model").owned();
-        self.has_ended = true;
+        turn.has_ended = true;
+        turn.is_over = true;
     }
 
     /// Returns the item that the end of a response states again: by its id, or else by its place, or else one without an id.

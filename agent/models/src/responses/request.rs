@@ -7,7 +7,7 @@ use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::service::ReasoningField;
-use crate::settings::{Asked, ForcedCall, REASONING, Unsupported};
+use crate::settings::{Asked, ForcedCall, REASONING, Unsupported, refused};
 
 /// Returns the items of a unit.
 pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
@@ -147,7 +147,7 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
     if let Some(effort) = asked.effort()? {
         if !is_known {
             let reason = format!("no field of {} is known for it", service.name);
-            return Err(Unsupported::new(REASONING, reason));
+            return refused(REASONING, reason);
         }
         let level = match effort {
             agent::ReasoningEffort::Off => "none",
