@@ -108,7 +108,8 @@ impl Session {
     /// everything if its catalog does not have [`tools.search` and `tools.call`](crate::tool).
     #[must_use]
     pub fn with_disclosure(mut self, disclosure: Disclosure) -> Self {
-        self.disclosure.set_disclosure(disclosure);
+        self.disclosure.disclosure = disclosure;
+        self.disclosure.forget_tools();
         self
     }
 
@@ -213,16 +214,10 @@ impl Session {
         }
     }
 
-    /// Takes over the disclosure of another session.
-    pub(crate) fn with_session_disclosure(mut self, mut disclosure: SessionDisclosure) -> Self {
-        disclosure.forget_tools();
-        self.disclosure = disclosure;
-        self
-    }
-
     /// Replaces the conversation by that of a run. The run's first `before` messages do not belong to it.
     pub(crate) fn complete_run(&mut self, run: Run, before: usize) {
-        self.compaction = run.compaction.clone().with_removed_front(before);
+        let compaction = run.compaction.clone();
+        self.compaction = compaction.moved(|at| at.saturating_sub(before));
         self.prefix = run.prefix.clone();
         self.waiting = (!run.waiting_requests().is_empty()).then(|| run.clone());
         self.messages = run.into_settled_messages().split_off(before);

@@ -32,26 +32,17 @@ use crate::{notice, trust};
 pub(crate) struct ConfigOptions {
     /// Read only this settings file, not those of the project and the user, and trust it
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
-    config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
 
     /// Read no settings file
     #[arg(long)]
-    no_config: bool,
+    pub(crate) no_config: bool,
 }
 
 impl ConfigOptions {
     /// Returns true if the files of the user and the project are read: without --config and --no-config.
     pub(crate) fn reads_files(&self) -> bool {
         !self.no_config && self.config.is_none()
-    }
-
-    /// Returns options that read no file.
-    #[cfg(test)]
-    pub(crate) fn none() -> Self {
-        Self {
-            no_config: true,
-            ..Self::default()
-        }
     }
 
     /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.

@@ -102,7 +102,7 @@ mod tests {
         ] {
             std::fs::write(root.path().join(FILE), bytes).unwrap();
             assert!(
-                section(&of_root(root.path()).unwrap()).ends_with("\n\n# café\nb"),
+                section(&of_root(root.path()).unwrap().text).ends_with("\n\n# café\nb"),
                 "{bytes:?}"
             );
         }
@@ -111,7 +111,7 @@ mod tests {
             "é".repeat(40_000).into_bytes(),
         ] {
             std::fs::write(root.path().join(FILE), long).unwrap();
-            let text = section(&of_root(root.path()).unwrap());
+            let text = section(&of_root(root.path()).unwrap().text);
             assert!(
                 text.contains("was cut here") && !text.contains(['\u{FFFD}', 'Ã']),
                 "{text:?}"

@@ -162,11 +162,8 @@ impl DeferredRequests {
     /// Returns the service of a run. Returns `None` for the calls of a running call, such as those of a sub-agent, which cannot wait:
     /// what they belong to cannot be repeated.
     pub(crate) fn of_run(cx: &ToolContext) -> Option<Arc<Self>> {
-        if cx.depth() > 0 || cx.agent().is_some() {
-            None
-        } else {
-            cx.service()
-        }
+        let is_inner = cx.depth() > 0 || cx.agent().is_some();
+        cx.service().filter(|_| !is_inner)
     }
 
     pub(super) fn push(&self, request: ApprovalRequest) {

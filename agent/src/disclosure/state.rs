@@ -12,7 +12,7 @@ use crate::{
 /// The disclosure of one session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionDisclosure {
-    disclosure: Disclosure,
+    pub(crate) disclosure: Disclosure,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
     of_search: Vec<Arc<Entry>>,
     narrowed: OnceLock<Narrowed>,
@@ -28,11 +28,6 @@ struct Narrowed {
 }
 
 impl SessionDisclosure {
-    pub(crate) fn set_disclosure(&mut self, disclosure: Disclosure) {
-        self.disclosure = disclosure;
-        self.forget_tools();
-    }
-
     /// Sets the [tools of a search](super::is_of_search) of the catalog. The tools of the session are others from now on.
     pub(crate) fn set_search(&mut self, of_search: Vec<Arc<Entry>>) {
         self.of_search = of_search;

@@ -161,8 +161,15 @@ impl<'a> Batch<'a> {
             let tools = run_cx.tools;
             let execution = tools.execute(&cx, &call.name, call.arguments.clone());
             running.span = execution.span();
-            let gated =
-                GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
+            let gated = GatedExecution {
+                execution,
+                tool: call.name.clone(),
+                call: running.gated.clone(),
+                alarm,
+                cx,
+                ticket: None,
+                is_refused: false,
+            };
             self.tasks.spawn(run_cx.runtime, running, gated);
         }
     }

@@ -18,13 +18,14 @@ pub(super) const GRACE: Duration = Duration::from_secs(1);
 
 /// The execution of a call, polled only while it holds a slot of the gate.
 pub(super) struct GatedExecution {
-    execution: Execution,
-    tool: String,
-    call: GatedCall,
-    ticket: Option<u64>,
-    alarm: Arc<DeadlineAlarm>,
-    cx: ToolContext,
-    is_refused: bool,
+    pub(super) execution: Execution,
+    pub(super) tool: String,
+    pub(super) call: GatedCall,
+    pub(super) alarm: Arc<DeadlineAlarm>,
+    pub(super) cx: ToolContext,
+    /// The place in the queue, while the call waits for a slot.
+    pub(super) ticket: Option<u64>,
+    pub(super) is_refused: bool,
 }
 
 /// Sets the alarm of one call when its deadline starts running, and again when the deadline moves.
@@ -41,27 +42,6 @@ pub(super) struct PendingAlarm {
     /// The time limit of the call.
     limit: Duration,
     alarm: Option<Alarm>,
-}
-
-impl GatedExecution {
-    /// Wraps the execution of a call of this tool with this context.
-    pub(super) fn new(
-        execution: Execution,
-        tool: &str,
-        cx: &ToolContext,
-        call: GatedCall,
-        alarm: Arc<DeadlineAlarm>,
-    ) -> Self {
-        Self {
-            execution,
-            tool: tool.to_owned(),
-            call,
-            ticket: None,
-            alarm,
-            cx: cx.clone(),
-            is_refused: false,
-        }
-    }
 }
 
 impl DeadlineAlarm {

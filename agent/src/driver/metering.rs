@@ -51,12 +51,11 @@ impl Meter<'_> {
             received.fetch_add(text.len() as u64, Ordering::Relaxed);
             request.text_sink.iter().for_each(|sink| sink(text));
         };
-        let count_lost = || {
-            lost.fetch_add(1, Ordering::Relaxed);
-        };
         let counted = Request {
             text_sink: request.text_sink.map(|_| &count as TextSink<'_>),
-            lost_reply_sink: Some(&count_lost),
+            lost_reply_sink: Some(&|| {
+                lost.fetch_add(1, Ordering::Relaxed);
+            }),
             ..request
         };
         let turn = request

@@ -208,7 +208,7 @@ impl Driver {
         messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
         let mut run = Run::new(messages).with_earlier_turns(session.turns());
-        run.compaction = session.compaction.clone().with_added_front(before);
+        run.compaction = session.compaction.clone().moved(|at| at + before);
         self.drive(session, run, before, check).await
     }
 

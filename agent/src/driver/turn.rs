@@ -111,11 +111,10 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Option<Result<Turn, DriverError>> {
         let cx = run_cx.session.context();
-        let send_retry = |retry| run_cx.sink.send(|| Event::RequestRetried(retry));
         let request = Request {
             agent: cx.agent(),
             deadline: cx.deadline(),
-            retry_sink: Some(&send_retry),
+            retry_sink: Some(&|retry| run_cx.sink.send(|| Event::RequestRetried(retry))),
             is_summary: text_sink.is_none(),
             text_sink,
             min_output_tokens,

@@ -54,22 +54,12 @@ impl Compaction {
         *self == Self::default()
     }
 
-    /// Returns the compaction for a conversation with this many messages more in front.
-    pub(crate) fn with_added_front(mut self, count: usize) -> Self {
-        self.move_summary(|position| position + count);
-        self
-    }
-
-    /// Returns the compaction for a conversation with this many messages less in front.
-    pub(crate) fn with_removed_front(mut self, count: usize) -> Self {
-        self.move_summary(|position| position.saturating_sub(count));
-        self
-    }
-
-    fn move_summary(&mut self, moved: impl Fn(usize) -> usize) {
+    /// Returns the compaction for a conversation with more or fewer messages in front, which moves each position.
+    pub(crate) fn moved(mut self, moved: impl Fn(usize) -> usize) -> Self {
         if let Some(summary) = &mut self.summary {
             summary.messages = moved(summary.messages.start)..moved(summary.messages.end);
         }
+        self
     }
 
     /// Returns the messages that requests have instead of these.

@@ -94,15 +94,14 @@ async fn ask(
     messages: &[Message],
 ) -> Result<Turn, ToolError> {
     let run = cx.service::<ActiveRun>();
-    let send_retry = |retry| {
-        if let Some(run) = &run {
-            run.send(|| Event::RequestRetried(retry));
-        }
-    };
     let tools = ToolSet::default();
     let request = Request {
         deadline: cx.deadline(),
-        retry_sink: Some(&send_retry),
+        retry_sink: Some(&|retry| {
+            if let Some(run) = &run {
+                run.send(|| Event::RequestRetried(retry));
+            }
+        }),
         ..Request::new(messages, &tools, cx.cancellation())
     };
     let meter = Meter {

@@ -97,8 +97,9 @@ pub(crate) async fn spawn(
     } else {
         run.start_agent(&cx)
     });
-    let session = Session::new(offered, selection, cx).with_system(system);
-    let session = session.with_session_disclosure(run.disclosure.clone());
+    let mut session = Session::new(offered, selection, cx).with_system(system);
+    session.disclosure = run.disclosure.clone();
+    session.disclosure.forget_tools();
     let options = RunOptions {
         limits: budget.unwrap_or_default().limits(session.context()),
         // The calls have it from the context.

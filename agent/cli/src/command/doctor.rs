@@ -304,7 +304,10 @@ mod tests {
         assert_eq!(
             DoctorArgs {
                 root: RootOption::default(),
-                config: ConfigOptions::none(),
+                config: ConfigOptions {
+                    no_config: true,
+                    ..ConfigOptions::default()
+                },
                 json: true
             }
             .run()

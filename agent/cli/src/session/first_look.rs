@@ -8,10 +8,10 @@ use tools::ToolContext;
 
 use crate::config::Settings;
 use crate::console::Console;
-use crate::dialogue::{self, Dialogue};
+use crate::dialogue;
 use crate::error::Error;
 use crate::host_options::HostOptions;
-use crate::notice::{self, STRONG, styled, width};
+use crate::notice::{self, width};
 use crate::{instructions, trust};
 use host::trust::{Content, Records, Unapproved};
 
