@@ -80,7 +80,6 @@ impl CallPlace {
     ///
     /// Inside of a call, the turn has no effect: nested calls have places below that of their outer call. Observer and person clock
     /// are added to those of the outer calls.
-    #[must_use]
     pub fn enter(self, cx: ToolContext) -> ToolContext {
         let is_nested = cx.call.is_some();
         let depth = cx.depth();
