@@ -52,6 +52,8 @@ impl Schema {
             return Err(self.other_file(path));
         }
         let refused = self.refused(path);
+        // Without `SQLITE_OPEN_CREATE`, which would create a file that all can read. One thread at a time uses a connection,
+        // so SQLite locks none.
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
@@ -66,6 +68,7 @@ impl Schema {
             switch_to_wal(&connection).map_err(&refused)?;
         }
         self.migrate(&mut connection, path)?;
+        // After the look at the application id: the switch writes the header, and a file of another program stays as it is.
         let mode = switch_to_wal(&connection).map_err(&refused)?;
         if !mode.eq_ignore_ascii_case("wal") {
             let reason = format!(
@@ -87,6 +90,7 @@ impl Schema {
         }
         let refused = self.refused(path);
         let transaction = begin(connection).map_err(&refused)?;
+        // Again, under the lock: another process may have run the migrations meanwhile.
         let version = self.migrated(&transaction, path)?;
         if version < self.version() {
             let missing = (0..)
@@ -96,6 +100,7 @@ impl Schema {
             missing
                 .try_for_each(|migration| transaction.execute_batch(migration))
                 .map_err(&refused)?;
+            // In the transaction of the tables, so that a process that dies leaves no file with tables and an old version.
             transaction
                 .pragma_update(None, "application_id", self.application_id)
                 .map_err(&refused)?;
@@ -132,6 +137,7 @@ impl Schema {
         path: &Path,
     ) -> Result<Transaction<'a>, StoreError> {
         let transaction = begin(connection)?;
+        // Inside of the transaction: a newer program cannot migrate the file between this look and the write.
         self.check(&transaction, path)?;
         Ok(transaction)
     }
@@ -154,6 +160,7 @@ impl Schema {
         match path.to_str() {
             // A process that was killed left a log, which `immutable` would ignore.
             Some(text) if cfg!(unix) && !Path::new(&log).exists() => {
+                // `immutable` is a parameter of URIs alone, in which these characters would end the path or begin an escape.
                 let escaped = text
                     .replace('%', "%25")
                     .replace('?', "%3f")
@@ -278,6 +285,8 @@ fn reason(error: rusqlite::Error) -> String {
 /// # Errors
 /// Returns an error if another process holds the lock for too long.
 pub fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    // A deferred transaction that reads and then writes fails at once if another process has written in between; the busy
+    // timeout does not help.
     connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 

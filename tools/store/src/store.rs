@@ -93,6 +93,7 @@ impl Store {
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A transaction that a panic drops is rolled back, so the connection is good after it.
         let connection = self.shared.connection.lock();
         connection.unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,6 +125,7 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut connection = self.connection();
+        // Without the write lock, so that a reader does not wait for writers.
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Deferred)
             .map_err(StoreError::from)?;
@@ -151,6 +153,7 @@ impl Store {
         let store = self.clone();
         let blocking = move || {
             let done = work(&store);
+            // The permit belongs to the work and not to the future: a dropped future does not stop the transaction.
             drop(turn);
             done
         };
