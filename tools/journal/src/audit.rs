@@ -120,6 +120,7 @@ impl Audit {
                 return Err(AuditError::Missing { row: number });
             }
             let hash = row_hash(&last.hash, seq, row).map_err(unreadable)?;
+            // A damaged digest is a change of the row, and not a journal that cannot be read.
             let stored = row
                 .get(COLUMNS.len())
                 .ok()
@@ -214,12 +215,14 @@ fn row_hash(
         (ValueRef::Null, ValueRef::Null) => {
             let (ruling, columns) = columns.split_last().unzip();
             let hash = chain::link_columns(before, columns.into_iter().flatten().copied());
+            // The hash of an older row does not cover the ruling, so one that stands there was added later.
             return Ok(Some(hash).filter(|_| ruling == Some(&ValueRef::Null)));
         }
         (salt, ValueRef::Blob(content)) => (salt, stored_digest(seq, content.to_vec()).ok()),
         _ => return Ok(None),
     };
     let is_intact = match salt {
+        // Without its salt the content cannot be compared, so each column must be as `erase` leaves it.
         ValueRef::Null => columns
             .into_iter()
             .eq(row::erased(seq).iter().map(ValueRef::from)),
