@@ -95,6 +95,7 @@ impl Places {
     /// Waits until a place is free or can be taken away.
     pub(super) async fn wait_for_room(&self) {
         loop {
+            // Before the look at the table, so that a change in between is not missed.
             let changed = self.0.changed.notified();
             {
                 let table = self.locked();
@@ -113,6 +114,7 @@ impl Places {
     /// # Errors
     /// Returns an error if there is none, or if the client has too many.
     pub(super) fn take(&self, client: SocketAddr) -> Result<Place, NoPlace> {
+        // A client with IPv4 has a mapped address at a socket of IPv6, and must not count twice.
         let client = client.ip().to_canonical();
         let mut table = self.locked();
         let of_client = table.taken.values().filter(|taken| taken.client == client);
