@@ -40,6 +40,7 @@ pub(crate) async fn list(
 ) -> Result<Page, ToolError> {
     let memory = cx.need::<Memory>()?;
     let (principal, scope) = (principal(cx), memory.scope(&scope)?);
+    // With a space on both sides, so that a tag is not found as a part of a longer one.
     let sql = format!(
         "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND id < ? AND
             (?4 IS NULL OR instr(' ' || tags || ' ', ' ' || ?4 || ' ') > 0) ORDER BY id DESC LIMIT ?5"
