@@ -48,6 +48,7 @@ impl<'a> Draft<'a> {
             name,
             is_committed: false,
         };
+        // Synced before the rename: after a loss of power, the new name could else have an empty file.
         let filled = draft
             .file
             .write_all(content)

@@ -73,6 +73,7 @@ pub(crate) fn of_edit(
             .dir()
             .open(path.as_str())
             .and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
+        // A text that cannot be looked at may become a script.
         read.is_err()
             || text.len() as u64 == MAX_TEXT
             || is_script(text.replacen(&old, &new, 1).as_bytes())
