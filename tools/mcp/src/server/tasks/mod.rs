@@ -56,6 +56,7 @@ impl Tasks {
         mut running: Running,
         last: Option<Progress>,
     ) -> Result<Task, Box<Running>> {
+        // Held until the task is in the table, so that `close` misses none.
         let mut table = self.lock();
         let is_full = table.tasks.len() >= self.0.limits.max_tasks || self.0.closed.is_cancelled();
         let Some(id) = (!is_full).then(random_handle).flatten() else {
