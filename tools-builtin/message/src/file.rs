@@ -83,6 +83,7 @@ fn append(path: &Path, line: &str) -> Result<(), SendError> {
             error.kind()
         ))
     })?;
+    // Not `write_all`, whose second write could come behind the line of another process.
     match file.write(line.as_bytes()) {
         Ok(written) if written == line.len() => Ok(()),
         Ok(0) => Err(SendError::later(
