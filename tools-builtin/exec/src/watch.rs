@@ -73,6 +73,7 @@ impl Watch {
             may_redirect: spells(cx, request),
         };
         let teller = sandbox.teller().cloned();
+        // Before the look, so that files which an ended program left do not count as old.
         let late: Vec<_> = aside
             .iter()
             .flat_map(|aside| aside.recover_ended(&look.root))
