@@ -1,4 +1,14 @@
 //! [`Store`]: transactions off the async threads.
+//!
+//! A write that depends on what is there belongs in the transaction that reads it:
+//!
+//! ```text
+//! right: store.write(|rows| take(rows, free(rows)?)).await
+//! wrong: let place = store.read(free).await?;
+//!        store.write(move |rows| take(rows, place)).await
+//! ```
+//!
+//! Between the two of the wrong one, another call or process can take the place.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
