@@ -1,4 +1,11 @@
 //! [`Places`]: the places of a server for connections.
+//!
+//! ```text
+//! right: if !has_token(&request) { return refused; } place.keep();
+//! wrong: place.keep(); if !has_token(&request) { return refused; }
+//! ```
+//!
+//! By the wrong one, clients without the token keep all places, and no other connection can take one away.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
