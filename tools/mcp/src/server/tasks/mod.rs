@@ -103,6 +103,7 @@ impl Tasks {
     async fn run(self, task: Arc<RunningTask>, running: Running) {
         let (started, ttl) = (Instant::now(), self.0.limits.task_ttl);
         let mut end = task.run(running, ttl).await;
+        // Without the lock of the table, so that the measuring holds up no other task.
         let mut bytes = size(&end);
         if !self.reserve(bytes) {
             (end, bytes) = (
