@@ -87,6 +87,7 @@ fn next_following(
 fn next_interval(seconds: u32, from: Timestamp, after: Timestamp) -> Option<Timestamp> {
     let interval = i128::from(seconds) * 1_000_000_000;
     let since = after.as_nanosecond() - from.as_nanosecond();
+    // `/` would round towards zero, which is the wrong way for a moment before `from`, as after a clock was set back.
     let number = since.div_euclid(interval) + 1;
     Timestamp::from_nanosecond(from.as_nanosecond() + number * interval).ok()
 }

@@ -14,6 +14,7 @@ pub(crate) const SCHEMA: Schema = Schema::new(
     "store of jobs",
     0x6372_6f6e,
     &[
+        // AUTOINCREMENT, because a lock file and the log go by the id of a job: none is used again.
         "CREATE TABLE job (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             workspace TEXT NOT NULL,
@@ -185,6 +186,7 @@ impl Rows<'_> {
     pub(crate) fn remove(self, id: i64) -> Result<(), CronError> {
         let sql = "DELETE FROM job WHERE id = ? RETURNING workspace";
         let workspace = self.first(sql, [id], |row| text(row, 0))?;
+        // SQLite has no `OFFSET` without a `LIMIT`, and -1 is none.
         let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND ended_ms IS NOT NULL
             AND job NOT IN (SELECT id FROM job) ORDER BY id DESC LIMIT -1 OFFSET ?2)";
         self.execute(sql, params![workspace, KEPT_RUNS])

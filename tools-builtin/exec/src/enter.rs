@@ -1,4 +1,11 @@
 //! [`enter`]: the first line of `main` in programs that run others.
+//!
+//! ```text
+//! right: fn main() { tools_exec::enter(); runtime().block_on(session()) }
+//! wrong: #[tokio::main] async fn main() { tools_exec::enter(); session().await }
+//! ```
+//!
+//! The supervisor has a runtime of its own, which cannot wait inside of another. So no program starts by the wrong one.
 
 /// Takes the role for which this crate started the program again. Returns at once in any other process.
 ///

@@ -108,6 +108,7 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut start = Vec::new();
     File::open(program)
         .ok()?
+        // The kernel reads no more of a first line, either.
         .take(FIRST_LINE)
         .read_to_end(&mut start)
         .ok()?;

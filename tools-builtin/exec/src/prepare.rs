@@ -338,6 +338,7 @@ impl Prepared {
         if confinement.is_none() || !matches!(walls.network, walls::Network::None) {
             cx.record_exposure();
         }
+        // Bubblewrap mounts the private folder there.
         let home = match confinement {
             Some(Confinement::Bubblewrap(_)) => Path::new("/tmp"),
             _ => &scratch.path,

@@ -198,6 +198,7 @@ impl Look {
                 // A clause for the data of git permits no removal of what git obeys.
                 let is_obeyed = git.is_some_and(|depth| git::is_lasting(&path, depth));
                 let is_guarded = (is_protected || is_below || is_obeyed) && !is_safe && matters;
+                // Git runs no sample, so none is put back.
                 let former = match bytes {
                     Some(bytes) if keeps && !path.ends_with(".sample") => {
                         Former::read(&absolute, &metadata, bytes)

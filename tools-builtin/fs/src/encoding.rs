@@ -108,6 +108,7 @@ impl Decoded {
     pub(crate) fn from_bytes(bytes: &[u8], named: Option<TextEncoding>) -> Option<Self> {
         let marked = TextEncoding::from_mark(bytes);
         let known = marked.or(named);
+        // Text with the escapes of ISO 2022 is ASCII, and so valid UTF-8, too.
         let is_utf8 = || std::str::from_utf8(bytes).is_ok() && seven_bit(bytes).is_none();
         if known.is_none() && (memchr(0, bytes).is_some() || is_utf8()) {
             return None;

@@ -218,6 +218,7 @@ fn read(
     }
     let mut bytes = Vec::new();
     let file = open_file(dir, name, path)?;
+    // Three bytes of a byte order mark, and one that shows that the file is longer.
     file.take(MAX_FILE as u64 + 4)
         .read_to_end(&mut bytes)
         .map_err(FsError::io(path))?;

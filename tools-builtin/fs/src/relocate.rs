@@ -82,6 +82,7 @@ pub(crate) fn move_entry(
     }
     let is_directory = from.kind == Some(Kind::Directory);
     let hidden = files.workspace.hidden_snapshot();
+    // Below a directory, `check_all` looks at each entry.
     if !is_directory && hidden.has_hidden_below(&from.path) {
         return Err(FsError::LeadsToHidden { path: from.path });
     }

@@ -66,6 +66,7 @@ pub(crate) fn replace(
             });
         }
     }
+    // The other bytes may be text in another encoding, in which a new character of UTF-8 would be wrong.
     if !view.is_utf8() {
         let known: HashSet<_> = old.chars().collect();
         let mut characters = new.chars();

@@ -200,6 +200,7 @@ fn walk(
         let here = path.prefix(index + 1);
         let is_last = names.peek().is_none();
         let is_hidden = hidden.hides(&parent, name, &here);
+        // As if it were missing, so that no error tells that it is there.
         let kind = if is_hidden {
             None
         } else {
@@ -241,6 +242,7 @@ fn walk(
                 }));
             }
             Some(Kind::Directory) => {
+                // The directory may have become a link since its kind was read.
                 parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?
             }
             Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),

@@ -1,4 +1,11 @@
 //! The methods of [`Workspace`] that give tools of other crates the same confined access.
+//!
+//! ```text
+//! right: cx.need::<Workspace>()?.open_file(cx, &path)?
+//! wrong: std::fs::File::open(cx.need::<Workspace>()?.root().join(&path))?
+//! ```
+//!
+//! The wrong one follows a link out of the workspace, and does not ask the grant about the file to which a link leads.
 
 use std::fs::File;
 

@@ -39,6 +39,7 @@ pub(crate) async fn forget(
         Ok(entry)
     });
     let removed = removed.await?;
+    // Its text is in the result, and text of strangers may have dictated it.
     if !removed.confirmed {
         cx.record_exposure();
     }

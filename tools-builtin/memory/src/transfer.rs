@@ -89,6 +89,7 @@ impl Memory {
     /// # Errors
     /// Returns an error if a line is not a memory, breaks a limit, or cannot be saved.
     pub fn import(&self, lines: impl BufRead, is_trusted: bool) -> Result<Imported, ImportError> {
+        // Read as a whole before the store is locked, so that nothing waits for a slow file.
         let entries = parsed(lines, is_trusted)?;
         self.opened()?.write_blocking(|transaction| {
             let (mut imported, mut room) = (Imported::default(), Room::default());

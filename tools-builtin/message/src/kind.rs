@@ -1,4 +1,7 @@
 //! [`ChannelKind`]: the link-time record of a kind of channels.
+//!
+//! A program says `tools::link!(pager_channel)` for the crate of a kind. A line in `Cargo.toml` alone is not enough: the compiler leaves
+//! out a crate that no code names, and no channel of the settings can be of its kind.
 
 use std::sync::Arc;
 

@@ -307,6 +307,7 @@ impl Search {
         let is_inside = |root: &PathBuf| real.as_ref().is_ok_and(|real| real.starts_with(root));
         match base {
             Base::Inside(..) => Origin::Project,
+            // A place that cannot be resolved needs an approval, as one of the project does.
             Base::Anywhere if real.is_err() || self.root.as_ref().is_some_and(is_inside) => {
                 Origin::Project
             }
@@ -322,6 +323,7 @@ impl Search {
 
     /// Returns true if the path leads to a hidden path or below one.
     fn is_hidden(&self, path: &Path) -> bool {
+        // A path that cannot be resolved may lead to a hidden one.
         let Ok(real) = path.canonicalize() else {
             return true;
         };

@@ -128,6 +128,7 @@ impl Folder {
     /// Returns an error if this is a hidden file or folder, by whatever path it was opened.
     fn check(&self, opened: Identity) -> io::Result<()> {
         let is_opened = |place: &PathBuf| identity(place) == Some(opened);
+        // By device and number: a hard link to a hidden file has another path.
         if self.hidden.iter().any(is_opened) {
             return Err(io::Error::other(HIDDEN));
         }
@@ -194,6 +195,7 @@ impl Folder {
             .map_err(failed)?;
         let mut bytes = Vec::new();
         file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+        // The file may have grown since its metadata was read.
         let size = metadata.len().max(bytes.len() as u64);
         Ok(ReadFile { bytes, size })
     }
@@ -213,6 +215,7 @@ impl Folder {
         };
         let mut folder = Self::new(self.dir.try_clone().map_err(failed)?, self.hidden.clone());
         let mut so_far = String::new();
+        // Step by step, so that each folder is checked. In one step, a link to another place in the folder would be followed.
         for part in above.split('/').filter(|part| !part.is_empty()) {
             so_far = if so_far.is_empty() {
                 part.to_owned()
@@ -231,6 +234,7 @@ impl Folder {
             return Err(refused("it is a folder; name a file".to_owned()));
         }
         let mut options = OpenOptions::new();
+        // `nonblock`, so that a named pipe is refused instead of waited for.
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         dir.open_with(name, &options)
             .map_err(|source| fault(&dir, name, &normal, source))

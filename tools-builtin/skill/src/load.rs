@@ -105,6 +105,7 @@ pub(crate) fn read(
     cx.record_exposure();
     let file = skill.read(&path)?;
     let shown = visible_line(&path, 200);
+    // Text in UTF-16 has zeros, too. Its byte order mark tells it from data.
     if file.bytes.contains(&0) && TextEncoding::from_mark(&file.bytes).is_none() {
         let place = visible_line(&skill.path.to_string_lossy(), 200);
         return Err(ToolError::execution_failed(format!(

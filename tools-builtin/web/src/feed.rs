@@ -18,7 +18,7 @@ const MAX_SUMMARY: usize = 500;
 /// The maximum length of a title in characters.
 const MAX_TITLE: usize = 300;
 
-/// The maximum number of entries. Feeds that people read have fewer.
+/// The maximum number of entries. Feeds that people read have fewer, and a small body can hold hundreds of thousands.
 const MAX_ENTRIES: usize = 500;
 
 /// The part of a text that is read, in bytes, of which its first characters are kept.

@@ -94,6 +94,7 @@ pub(crate) async fn fetch(
     Ok(match document {
         Document::Image { mime_type } => image(&response, mime_type),
         Document::Text { title, text, notes } => {
+            // The pipeline asks about no URL that is a link of a document that was read.
             if let Some(known) = cx.service::<KnownTexts>() {
                 known.add_links(response.url.as_str(), &text);
             }

@@ -42,6 +42,7 @@ impl Media {
     }
 
     fn from_bytes(media_type: &str, bytes: &[u8]) -> Self {
+        // As in the MIME Sniffing Standard, a text that the server calls plain never becomes a page.
         let is_plain = media_type == "text/plain";
         let text = bytes
             .strip_prefix(MARK.as_bytes())

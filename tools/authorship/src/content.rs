@@ -19,6 +19,7 @@ fn is_same(path: &Path, blob: &Blob) -> io::Result<bool> {
         Kind::File | Kind::Program => {
             let mut bytes = Vec::new();
             File::open(path)?
+                // One more, by which a longer file is known.
                 .take(MAX_OBJECT + 1)
                 .read_to_end(&mut bytes)?;
             bytes

@@ -88,6 +88,7 @@ impl Git {
         }
         let mut command = self.command();
         command.args(["config", "--global", "--includes", "--get", "user.email"]);
+        // The command keeps settings of the user out, and these are the question here.
         command.env_remove("GIT_CONFIG_GLOBAL");
         for name in OF_USER {
             command.envs(variable(name).map(|value| (name, value)));
@@ -177,6 +178,7 @@ fn answer(mut child: Child, until: Instant) -> Option<Vec<u8>> {
         let _ = child.kill();
     }
     let ended = child.wait().ok()?;
+    // One of this length may have been cut.
     read.ok()?
         .ok()
         .filter(|bytes| ended.success() && (bytes.len() as u64) < MAX_ANSWER)

@@ -250,6 +250,7 @@ impl Marks {
             .filter(|(_, root)| is_below(&root.path))
             .map(|(_, root)| root.at)
             .max();
+        // At the same time, the write may be the later one.
         written.is_some_and(|written| self.trusted_at(repository) <= written)
     }
 

@@ -50,6 +50,7 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
 pub(crate) fn write(file: &Path, value: &impl Serialize) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    // Two sessions may write one record at the same time.
     let draft = file.with_extension(format!("{}-{count}.draft", process::id()));
     private::replace(file, &draft, &serde_json::to_vec(value)?)
 }

@@ -299,6 +299,7 @@ impl RunningPrograms {
             if !program.is_later {
                 self.put_lost(&Lost::from(program))?;
             }
+            // Last, so that a death in between leaves a record that is settled once more.
             private::remove(&file)?;
         }
         Ok(())

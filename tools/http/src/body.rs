@@ -103,6 +103,7 @@ impl Body {
                     HttpError::invalid(&self.url, reason)
                 }
             })?;
+            // Counted after decompression: a few bytes on the wire can be gigabytes.
             self.received += arrived.as_ref().map_or(0, Bytes::len);
             let shown = match (&mut self.masked, arrived) {
                 (None, arrived) => return Ok(arrived),
@@ -167,6 +168,7 @@ impl Arriving {
             Self::Plain(response) => return response.chunk().await.map_err(ArrivalError::Transfer),
             Self::Compressed(source) => source,
         };
+        // `fill_buf` keeps the bytes until `consume`, so that a dropped future loses none.
         let bytes =
             source
                 .fill_buf()

@@ -34,6 +34,7 @@ impl Chain {
     /// As [`Hop::check`].
     pub(crate) fn check(&mut self, cx: &ToolContext, exchange: &Exchange) -> Result<(), HttpError> {
         self.hop.check(cx, &exchange.filter)?;
+        // Never reset: a host that knows a secret can write it into the URL to which it redirects.
         self.hop.is_masked |= exchange.secrets(&self.hop.url).next().is_some();
         Ok(())
     }
@@ -54,6 +55,7 @@ impl Chain {
         let Hop { method, url, .. } = std::mem::replace(&mut self.hop, next);
         self.before.push((method, url));
         let Hop { method, url, .. } = &self.hop;
+        // With the method, because after 303 a `POST` can lead to a `GET` of its own URL.
         let is_circle = self
             .before
             .iter()

@@ -194,6 +194,7 @@ impl HttpClient {
             self.forget(hop);
             return answer;
         };
+        // Another request of the session may have stored the answer under a higher limit.
         let within = |answer: Answer| {
             if answer.body.len() > max_body_bytes {
                 return Err(HttpError::too_large(&hop.url, max_body_bytes));

@@ -95,6 +95,7 @@ impl Coding {
         match (self, begin) {
             (Self::Gzip, Some([0x1F, 0x8B])) => {
                 let mut decoder = GzipDecoder::new(whole);
+                // RFC 1952 allows several members, and the decoder would end after the first one.
                 decoder.multiple_members(true);
                 Box::new(decoder)
             }

@@ -81,6 +81,7 @@ impl Connection {
         };
         let (url, loading) = (&self.url, self.exchange.clone());
         let failed = |reason: String| HttpError::tls(url, reason);
+        // A URL has an IPv6 address in brackets, which `ServerName` does not read.
         let name = match literal(url) {
             Some(address) => ServerName::from(address),
             None => ServerName::try_from(url.host_str().unwrap_or_default().to_owned())

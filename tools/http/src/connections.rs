@@ -98,6 +98,8 @@ impl Connections {
     fn build(&self, names: Names, proxy: Option<Proxy>) -> Result<Client, HttpError> {
         let mut builder = Client::builder()
             .user_agent(USER_AGENT)
+            // Redirects are followed by hand, so that each hop passes the grant and the filter. Only the pipeline retries, as
+            // effects allow it. The environment names no proxy.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)

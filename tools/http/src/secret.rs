@@ -97,6 +97,7 @@ impl BoundSecret {
             HeaderValue::from_str(&format!("{prefix}{secret}")).ok().filter(|_| is_plain).ok_or_else(|| {
                 invalid("it has characters that a header cannot have; remove line breaks and spaces around it")
             })?;
+        // The debug output then leaves it out, and HTTP/2 keeps it out of the table of headers.
         value.set_sensitive(true);
         Ok(Self {
             name: name.to_owned(),

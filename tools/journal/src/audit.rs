@@ -207,12 +207,14 @@ fn row_hash(
         (ValueRef::Null, ValueRef::Null) => {
             let (ruling, columns) = columns.split_last().unzip();
             let hash = chain::link_columns(before, columns.into_iter().flatten().copied());
+            // The hash of an older row does not cover the ruling, so one that stands there was added later.
             return Ok(Some(hash).filter(|_| ruling == Some(&ValueRef::Null)));
         }
         (salt, ValueRef::Blob(content)) => (salt, stored_digest(seq, content.to_vec()).ok()),
         _ => return Ok(None),
     };
     let is_intact = match salt {
+        // Without its salt the content cannot be compared, so each column must be as `erase` leaves it.
         ValueRef::Null => columns
             .into_iter()
             .eq(row::erased(seq).iter().map(ValueRef::from)),

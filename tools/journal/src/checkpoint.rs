@@ -77,6 +77,7 @@ impl Ledger<'_> {
         for (place, text) in (place..).zip(&checkpoint.messages) {
             insert.execute(params![session, number(place), text])?;
         }
+        // From 1 on: 0 is the mark of a process of version 1, see `load`.
         let id = CheckpointId(newest.map_or(0, |CheckpointId(number)| number) + 1);
         let sql =
             "INSERT OR REPLACE INTO state (session, at_ms, state, checkpoint) VALUES (?, ?, ?, ?)";

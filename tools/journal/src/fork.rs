@@ -60,6 +60,7 @@ fn copy(
     name: &str,
 ) -> Result<(), Fault> {
     // One read transaction, so that rows and messages are of the same moment.
+    // `transaction` would need the audit mutably. An audit has no other transaction open.
     let source = audit.connection.unchecked_transaction()?;
     let transaction = open::begin(target, to)?;
     let mut ledger = Ledger::new(&transaction)?;

@@ -68,6 +68,8 @@ impl Journal for SqliteJournal {
             ..Row::from_call(INTENT, &call, self.options.arguments)
         };
         Box::pin(self.writer.run(move |ledger| {
+            // In the transaction of the append, because another process may resume the same session: a call with a key runs
+            // at most once.
             if let Some(key) = &row.key
                 && let Some(recorded) = ledger.last_attempt(key)?
                 && recorded.attempt >= attempt
@@ -92,6 +94,7 @@ impl Journal for SqliteJournal {
                 ..Row::default()
             };
             self.writer
+                // A clone, because the writer runs the work again if its batch fails.
                 .run(move |ledger| ledger.append_outcome(intent.0, row.clone()))
                 .await
         })

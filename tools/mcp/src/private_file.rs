@@ -35,6 +35,7 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<bool> {
 fn written(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new("."));
     private::create_folder(folder)?;
+    // In the same folder, because a rename stays within one file system.
     let mut file = tempfile::Builder::new().tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;

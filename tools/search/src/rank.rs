@@ -32,6 +32,8 @@ impl Ranking {
         query: &Query,
         limit: usize,
     ) -> (Vec<(f64, &'a Document)>, usize) {
+        // Counted anew in each search, because a tool that the session may not call must change nothing. The crates `bm25`
+        // and `probly-search`, and FTS5 of SQLite, count all documents once.
         let mut number = 0_usize;
         let mut total = 0.0;
         let mut having = vec![0_usize; query.words.len()];
@@ -59,6 +61,7 @@ impl Ranking {
         let number = number as f64;
         let average = total / number;
         let rarity =
+            // The 1 keeps the rarity above zero for words that most tools have.
             |having: usize| (1.0 + (number - having as f64 + 0.5) / (having as f64 + 0.5)).ln();
         let rarities: Vec<f64> = having.into_iter().map(rarity).collect();
         let mut start = 0;

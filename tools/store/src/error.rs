@@ -78,6 +78,7 @@ pub enum StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
+            // A variant of its own, because the next step is to wait, and not to look at the disk.
             Some(rusqlite::ErrorCode::DatabaseBusy) => Self::Busy,
             _ => Self::Sqlite(error),
         }

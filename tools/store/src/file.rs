@@ -9,6 +9,7 @@ use crate::{StoreError, private};
 /// that it puts beside it.
 pub(crate) fn create(kind: &'static str, path: &Path) -> Result<(), StoreError> {
     match private::create_file(path) {
+        // Another process may have created it meanwhile: many open a new file at once.
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(kind, path)(error)),
         _ => Ok(()),
     }
@@ -64,6 +65,7 @@ fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
             "its folder belongs to another user; choose another file",
         ));
     }
+    // Whoever may write the folder can put another file in the place of this one, whatever its mode.
     if found.mode() & 0o022 != 0 {
         return Err(exposed(
             "other users may write its folder; remove their permission with `chmod go-w`",

@@ -52,6 +52,8 @@ impl Schema {
             return Err(self.other_file(path));
         }
         let refused = self.refused(path);
+        // Without `SQLITE_OPEN_CREATE`, which would create a file that all can read. One thread at a time uses a connection,
+        // so SQLite locks none.
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
@@ -66,6 +68,7 @@ impl Schema {
             switch_to_wal(&connection).map_err(&refused)?;
         }
         self.migrate(&mut connection, path)?;
+        // After the look at the application id: the switch writes the header, and a file of another program stays as it is.
         let mode = switch_to_wal(&connection).map_err(&refused)?;
         if !mode.eq_ignore_ascii_case("wal") {
             let reason = format!(
@@ -87,6 +90,7 @@ impl Schema {
         }
         let refused = self.refused(path);
         let transaction = begin(connection).map_err(&refused)?;
+        // Again, under the lock: another process may have run the migrations meanwhile.
         let version = self.migrated(&transaction, path)?;
         if version < self.version() {
             for (number, migration) in (0..).zip(self.migrations) {
@@ -130,6 +134,7 @@ impl Schema {
         path: &Path,
     ) -> Result<Transaction<'a>, StoreError> {
         let transaction = begin(connection)?;
+        // Inside of the transaction: a newer program cannot migrate the file between this look and the write.
         self.check(&transaction, path)?;
         Ok(transaction)
     }
@@ -152,6 +157,7 @@ impl Schema {
         match path.to_str() {
             // A process that was killed left a log, which `immutable` would ignore.
             Some(text) if cfg!(unix) && !Path::new(&log).exists() => {
+                // `immutable` is a parameter of URIs alone, in which these characters would end the path or begin an escape.
                 let escaped = text
                     .replace('%', "%25")
                     .replace('?', "%3f")
@@ -276,6 +282,8 @@ fn reason(error: rusqlite::Error) -> String {
 /// # Errors
 /// Returns an error if another process holds the lock for too long.
 pub fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    // A deferred transaction that reads and then writes fails at once if another process has written in between; the busy
+    // timeout does not help.
     connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 

@@ -32,6 +32,7 @@ pub fn prepare_folder(path: &Path) -> io::Result<()> {
 /// # Errors
 /// Returns an error of the kind `AlreadyExists` if there is a file or a link, or another one if the file cannot be created.
 pub fn create_file(path: &Path) -> io::Result<File> {
+    // `create_new` does not follow a link that another user planted at the path.
     to_write().create_new(true).open(path)
 }
 
@@ -49,6 +50,7 @@ pub fn open_or_create(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Returns an error if a file cannot be written or renamed.
 pub fn replace(path: &Path, draft: &Path, content: &[u8]) -> io::Result<()> {
+    // A process that died may have left a draft, which `create_file` would refuse.
     remove(draft)?;
     create_file(draft)?.write_all(content)?;
     fs::rename(draft, path)
@@ -80,6 +82,7 @@ fn to_write() -> OpenOptions {
 /// Returns an error if the file cannot be read or is longer, or if other users have access to it, because they could have written it.
 pub fn read(path: &Path, max_bytes: u64) -> io::Result<String> {
     let file = File::open(path)?;
+    // Of the open file, because the path can lead to another one a moment later.
     check_access(&file.metadata()?)?;
     let mut text = String::new();
     file.take(max_bytes + 1).read_to_string(&mut text)?;

@@ -1,4 +1,14 @@
 //! [`Store`]: transactions off the async threads.
+//!
+//! A write that depends on what is there belongs in the transaction that reads it:
+//!
+//! ```text
+//! right: store.write(|rows| take(rows, free(rows)?)).await
+//! wrong: let place = store.read(free).await?;
+//!        store.write(move |rows| take(rows, place)).await
+//! ```
+//!
+//! Between the two of the wrong one, another call or process can take the place.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,6 +103,7 @@ impl Store {
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A transaction that a panic drops is rolled back, so the connection is good after it.
         let connection = self.shared.connection.lock();
         connection.unwrap_or_else(PoisonError::into_inner)
     }
@@ -145,6 +156,7 @@ impl Store {
         let store = self.clone();
         let blocking = move || {
             let done = work(&store);
+            // The permit belongs to the work and not to the future: a dropped future does not stop the transaction.
             drop(turn);
             done
         };

@@ -19,6 +19,7 @@ pub(crate) fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         label_after(&head, b"@charset")
     } else {
         let mut lines = head.split(|byte| *byte == b'\n').take(2);
+        // Not only the first `<meta>`: others, as the one of the viewport, may stand before that of the charset.
         let meta = memmem::find_iter(&head, b"<meta").find_map(|at| {
             let tag = &head[at..];
             let end = memchr::memchr(b'>', tag).unwrap_or(tag.len());

@@ -64,6 +64,7 @@ impl TextEncoding {
     pub fn of(bytes: &[u8]) -> Self {
         Self::from_mark(bytes).unwrap_or_else(|| {
             let japanese = Self(encoding_rs::ISO_2022_JP);
+            // Before the test for UTF-8, because bytes of ISO-2022-JP are all ASCII, and so valid UTF-8 too.
             if seven_bit(bytes) == Some(ISO_2022_JP) && japanese.decode_strictly(bytes).is_some() {
                 return japanese;
             }
@@ -75,6 +76,7 @@ impl TextEncoding {
             {
                 return declared;
             }
+            // Both were ruled out above.
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(bytes, true);
             Self(detector.guess(None, Utf8Detection::Deny))
@@ -109,11 +111,14 @@ impl TextEncoding {
         let mark = if has_mark { "\u{FEFF}" } else { "" };
         let units = || mark.encode_utf16().chain(text.encode_utf16());
         match self.0 {
+            // Written by hand: the encoders of `encoding_rs` write UTF-8 for both kinds of UTF-16, because forms of pages
+            // need that.
             encoding if encoding == UTF_8 => Ok([mark, text].concat().into_bytes()),
             encoding if encoding == UTF_16LE => Ok(units().flat_map(u16::to_le_bytes).collect()),
             encoding if encoding == UTF_16BE => Ok(units().flat_map(u16::to_be_bytes).collect()),
             encoding => {
                 let mut encoder = encoding.new_encoder();
+                // The encoder fills the capacity and does not grow the vector.
                 let most = encoder.max_buffer_length_from_utf8_without_replacement(text.len());
                 let mut bytes = Vec::with_capacity(most.unwrap_or(text.len()));
                 match encoder

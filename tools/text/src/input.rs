@@ -29,6 +29,7 @@ impl From<NotText> for io::Error {
 pub fn decode_input(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
     let encoding = TextEncoding::from_mark(bytes).unwrap_or(TextEncoding::UTF_8);
     encoding.decode_strictly(bytes).ok_or_else(|| {
+        // Only for the error: the strict decoder does not say where it stopped.
         let text = encoding.decode(bytes);
         let valid = text.find(char::REPLACEMENT_CHARACTER).unwrap_or(text.len());
         NotText {

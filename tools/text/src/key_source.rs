@@ -90,6 +90,7 @@ impl KeySource {
             Self::Environment(name) => match std::env::var(name) {
                 Ok(text) => text,
                 Err(VarError::NotPresent) => return Ok(None),
+                // Without the error of the standard library, whose text has the value.
                 Err(VarError::NotUnicode(_)) => return Err(KeyError::Invalid),
             },
             Self::File(path) => {

@@ -6,6 +6,7 @@ use encoding_rs::Encoding;
 /// letter case. Returns `None` for the encodings whose text the standard does not read, such as ISO-2022-KR.
 pub(crate) fn encoding(label: &str) -> Option<&'static Encoding> {
     let standard = |label: &str| Encoding::for_label_no_replacement(label.as_bytes());
+    // As it is at first: some labels of the standard have an underscore, such as `shift_jis`.
     standard(label)
         .or_else(|| standard(&label.replace('_', "-")))
         .or_else(|| {

@@ -43,6 +43,7 @@ fn has_hz(bytes: &[u8]) -> bool {
         let inner = &bytes[start + 2..];
         let inner = &inner[..memmem::find(inner, b"~}").unwrap_or(0)];
         let (pairs, rest) = inner.as_chunks();
+        // The rows and cells of GB 2312 in RFC 1843. Other texts have `~{` too.
         let is_character =
             |[row, cell]: &[u8; 2]| (b'!'..=b'w').contains(row) && (b'!'..=b'~').contains(cell);
         rest.is_empty() && !pairs.is_empty() && pairs.iter().all(is_character)
@@ -90,6 +91,7 @@ fn utf16_characters(digits: &[u8]) -> Option<usize> {
     }
     let mut characters = char::decode_utf16(units.iter().copied());
     let is_other = |read: Result<char, _>| read.is_ok_and(|read: char| !read.is_ascii_graphic());
+    // RFC 2152: bits that only fill the last digit are zero, and fewer than a digit has.
     (bits == 0 && count < 6 && !units.is_empty() && characters.all(is_other)).then_some(units.len())
 }
 

@@ -34,6 +34,7 @@ pub(super) async fn run(
         }
     }
     let (failed, ending, mut exit) = (OnceCell::new(), token.child_token(), Exit::Success);
+    // Before a job is taken, so that no run is used up that could not begin.
     let check = async |job: &Job| {
         let Err(error) = check(&*sessions, job).await else {
             return true;

@@ -183,11 +183,13 @@ fn copy(
             }
         }
         FileType::RegularFile => {
+            // A program may have put a pipe in its place since, which would let the open wait.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let source = openat(&from, name, flags, Mode::empty())?;
             if FileType::from_raw_mode(fstat(&source)?.st_mode) != FileType::RegularFile {
                 return Err(io::ErrorKind::InvalidData.into());
             }
+            // The file may grow meanwhile, beyond the room that was counted.
             io::copy(
                 &mut File::from(source).take(length),
                 &mut File::from(openat(&to, as_name, create, mode)?),

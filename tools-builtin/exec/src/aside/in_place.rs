@@ -92,6 +92,7 @@ pub(super) fn tidy(root: &Path) {
     let Ok(ignored) = Spot::open(root, &ignore, false) else {
         return;
     };
+    // Only an empty folder can be removed, so its own file goes first.
     let _ = ignored.remove();
     let above = openat(
         CWD,

@@ -171,6 +171,7 @@ impl Aside {
 
     fn recover_with(&self, root: &Path, at_start: bool) -> Vec<ProtectedFile> {
         let mut records = self.records();
+        // The names begin with the time, so the newest come first.
         records.sort_by(|one, other| other.file.cmp(&one.file));
         let mut waiting = 0;
         records.retain(|left| {

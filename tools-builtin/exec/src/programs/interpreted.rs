@@ -46,6 +46,7 @@ impl Interpreted {
             }
             Err(_) => {}
         }
+        // Nothing is cut, because the person decides about all of it.
         let lines: String = text
             .split('\n')
             .map(|line| format!("\n  | {}", visible_diff_line(line)))

@@ -82,6 +82,7 @@ impl Program {
 
     /// Stops the program when it exceeds the limit of its disks. Must be called in a Tokio runtime.
     pub(super) fn watch_disk(self: &Arc<Self>) {
+        // The look at the disk must not keep a program whose drop ends it.
         let (disk, program) = (self.prepared.disk.clone(), Arc::downgrade(self));
         let mut ended = self.news.clone();
         tokio::spawn(async move {

@@ -127,6 +127,7 @@ impl Perform for Lines {
                     .drain(self.column.min(end)..end.min(self.column + count)),
             ),
             '@' if self.column < end => {
+                // A program chooses the number, and must not choose the memory.
                 let blanks = std::iter::repeat_n(' ', count.min(LONGEST));
                 drop(self.line.splice(self.column..self.column, blanks));
                 self.line.truncate(LONGEST);

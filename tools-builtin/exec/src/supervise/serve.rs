@@ -62,6 +62,7 @@ fn spawn(launch: &Launch, [stdin, stdout, stderr]: Streams) -> Result<Tree, (io:
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let child = command.spawn().map_err(|error| {
         // Entering the directory fails with the same codes as executing the program.
+        // Only a folder has a `.`, so that a file counts as none.
         let outside = launch
             .cwd
             .as_ref()

@@ -27,6 +27,7 @@ pub(super) fn arguments(walls: &Walls, terminal: bool, host: &Path) -> Vec<OsStr
     let mut arguments = Arguments(Vec::new());
     // No option shares the network: bubblewrap's own has nothing but loopback, also with a proxy.
     arguments.add(["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]);
+    // In the session of the host, the program could type into its terminal.
     if !terminal {
         arguments.add(["--new-session"]);
     }
@@ -50,6 +51,7 @@ fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
         .chain([PathBuf::from("/var/tmp")])
         .filter(|path| !granted(path));
     let own = ["/proc", "/dev", "/tmp"].map(PathBuf::from).into_iter();
+    // For a missing one, bubblewrap would create a place to mount it on the disk.
     let hidden = || paths::hidden(walls).filter(|path| path.exists() && granted(path));
     let mut steps: Vec<_> = system.chain(own).map(|path| (path, Step::System)).collect();
     steps.extend(

@@ -93,6 +93,7 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
         (true, Network::Machine) => Surroundings::MachineWithNetwork,
         (true, _) => Surroundings::Machine,
     };
+    // Last, because Landlock opens paths by `openat2`, which these filters leave out.
     seccomp::restrict(seen)?;
     let mut program = Command::new(&confined.program);
     program
@@ -156,6 +157,7 @@ fn set(limits: &Limits, others: u64) -> io::Result<()> {
 /// Sets the soft and the hard limit, unless the hard limit is lower already.
 fn lower(resource: Resource, limit: Option<u64>) -> io::Result<()> {
     let Some(limit) = limit else { return Ok(()) };
+    // To raise a hard limit needs a capability, and fails without it.
     let limit = Some(
         getrlimit(resource)
             .maximum

@@ -43,6 +43,7 @@ pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>
 
 /// Restricts this thread by Landlock without bubblewrap. A hidden path is left out by granting its neighbours instead of its parents.
 pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
+    // Without bubblewrap, no other wall takes the place of a right that the kernel does not know.
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(REQUIRED))?
@@ -59,6 +60,7 @@ pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
     };
     let mut rules = Rules::new(ruleset)?;
     let grants = Grants::new(walls);
+    // A grant of a folder around them must not open the files of other processes or the devices.
     let hidden: Vec<_> = walls
         .hidden
         .iter()
@@ -117,6 +119,7 @@ impl Rules {
             let Ok((file, is_folder)) = open(&path) else {
                 continue;
             };
+            // The kernel refuses a rule that has rights of folders for a file.
             let access = if is_folder {
                 access
             } else {

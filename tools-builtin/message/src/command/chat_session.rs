@@ -26,6 +26,7 @@ impl<'a> ChatSession<'a> {
     /// Takes an open session. Its messages are text of the open world.
     pub(super) fn new(key: &'a ChatKey, open: Box<dyn CommandSession>) -> Self {
         open.context().record_exposure();
+        // A message of a chat is text of strangers, so its words permit no URL.
         if let Some(known) = open.context().service::<KnownTexts>() {
             known.ignore_prompts();
         }

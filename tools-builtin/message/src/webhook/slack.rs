@@ -33,6 +33,7 @@ fn plain(text: &str) -> String {
     plain
         .replace("&lt;", "<")
         .replace("&gt;", ">")
+        // Last, so that `&amp;lt;` becomes `&lt;` and not `<`.
         .replace("&amp;", "&")
 }
 

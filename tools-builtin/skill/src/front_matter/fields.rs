@@ -74,6 +74,7 @@ impl<'a> Fields<'a> {
         if text.chars().count() > most {
             self.faults.push(Fault::Long { field, most });
         }
+        // The parser gives events, in which the null of YAML is a text.
         Some(text).filter(|text| !text.is_empty() && text != "~" && text != "null")
     }
 

@@ -66,6 +66,7 @@ fn speak<'a>(cx: &'a ToolContext, utterance: &'a Utterance<'a>) -> SpeechFuture<
 
 /// Runs the program behind walls: it reads the files of the system, an empty folder and the text on its standard input.
 async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, SpeechError> {
+    // By standard input, where no text is an option or the name of a file.
     let mut args = vec!["--stdin".to_owned(), "--stdout".to_owned()];
     if let Some(voice) = utterance.voice {
         if !is_voice(voice) {

@@ -50,6 +50,7 @@ pub(super) fn of_script(script: &str) -> Option<&str> {
         let quote = value.chars().next();
         let quote = quote.filter(|c| matches!(c, '"' | '\'' | '`'))?;
         let (address, _) = value[1..].split_once(quote)?;
+        // With an escape or the variable of a template, the script makes another address of the text.
         (!address.is_empty() && !address.contains(['\\', '\n', '$'])).then_some(address)
     })
 }

@@ -136,6 +136,7 @@ impl<'a> Tokenizer<'a> {
         };
         let was_foreign = sink.is_foreign();
         sink.start(element, &self.attributes);
+        // The HTML standard ignores the slash of its own elements.
         if is_self_closing && (was_foreign || sink.is_foreign()) {
             return sink.end(element);
         }

@@ -49,6 +49,7 @@ pub(super) fn is_hidden(element: Element, attributes: &Attributes) -> bool {
 pub(super) fn is_invisible(attributes: &Attributes) -> bool {
     attributes
         .value(Attribute::Hidden)
+        // A browser shows this one when its text is searched for, so it is content.
         .is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
         || attributes
             .value(Attribute::AriaHidden)

@@ -217,6 +217,7 @@ impl Document {
         let number = list
             .number
             .map(|number| value.unwrap_or(number).min(MAX_NUMBER));
+        // CommonMark: a list that interrupts a paragraph has no numbers, or begins with 1.
         let follows_text = in_item && number.is_none_or(|number| number == 1);
         if self.gap == Gap::Blank && (list.has_items || follows_text) {
             self.gap = Gap::Line;

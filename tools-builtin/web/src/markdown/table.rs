@@ -135,6 +135,7 @@ impl Table {
         let mut lines = Vec::with_capacity(self.rows.len() + 2);
         let mut rows = self.rows.iter().peekable();
         if notation == Notation::Markdown {
+            // A table of GitHub needs a header, so one without gets empty cells.
             let header = rows.next_if(|row| row.is_head || row.is_header);
             let mut line = header.map_or_else(|| "|".to_owned(), Row::line);
             for _ in header.map_or(0, |row| row.count)..columns {

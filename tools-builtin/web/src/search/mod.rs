@@ -36,6 +36,9 @@
 //! assert_eq!(search::get("library")?.description, "the catalogue of the library");
 //! # Ok::<(), tools::linked::LookupError>(())
 //! ```
+//!
+//! A program says `tools::link!(library_search)` for the crate of a backend. A line in `Cargo.toml` alone is not enough: the compiler
+//! leaves out a crate that no code names, and [`get`] does not find its backends.
 
 mod answer;
 mod brave;

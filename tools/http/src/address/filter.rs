@@ -61,6 +61,7 @@ pub(crate) fn check_resolved(
     host: &str,
     found: Vec<SocketAddr>,
 ) -> Result<Vec<SocketAddr>, PrivateAddress> {
+    // One private address is enough to refuse the name, because the client may dial any of them.
     match found.iter().find(|address| !is_public(address.ip())) {
         Some(address) => Err(PrivateAddress {
             host: host.to_owned(),

@@ -42,6 +42,7 @@ pub(super) async fn serve(
         .serve_connection(TokioIo::new(connection), service)
         .with_upgrades()
         .await;
+    // A tunnel goes on after the upgrade, with which the connection of HTTP has ended.
     tasks.take().join_all().await;
 }
 

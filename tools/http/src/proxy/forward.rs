@@ -42,6 +42,7 @@ pub(super) async fn forward(
         .send_request(written(request, &url)?)
         .await
         .map_err(broken)?;
+    // In another protocol, further requests could not be judged.
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(Refusal::Failed(HttpError::invalid(
             &url,

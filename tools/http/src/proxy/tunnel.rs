@@ -32,6 +32,7 @@ pub(super) async fn open(
         .authority()
         .filter(|_| uri.scheme().is_none() && uri.path_and_query().is_none());
     let authority = authority.ok_or(Refusal::Request("CONNECT is followed by host:port"))?;
+    // `CONNECT` has no scheme. With this one, the target of port 443 is the host alone, as a grant names it.
     let url = location::parse(&format!("https://{authority}/")).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
     let server = proxy.connect(&url).await?;

@@ -50,6 +50,7 @@ pub async fn accept<C>(
                 });
             }
             Err(NoPlace::Full) => waiting = Some((stream, client)),
+            // Not kept waiting, because no other connection is accepted while one waits.
             Err(NoPlace::TooMany) => {}
         }
     }
@@ -61,6 +62,7 @@ async fn next(listener: &TcpListener, places: &Places) -> (TcpStream, SocketAddr
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
+            // The client went away while it waited in the queue of the system.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 tracing::warn!("no connection can be accepted: {error}");

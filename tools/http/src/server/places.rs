@@ -1,4 +1,11 @@
 //! [`Places`]: the places of a server for connections.
+//!
+//! ```text
+//! right: if !has_token(&request) { return refused; } place.keep();
+//! wrong: place.keep(); if !has_token(&request) { return refused; }
+//! ```
+//!
+//! By the wrong one, clients without the token keep all places, and no other connection can take one away.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -94,6 +101,7 @@ impl Places {
     /// Waits until a place is free or can be taken away.
     pub(super) async fn wait_for_room(&self) {
         loop {
+            // Before the look at the table, so that a change in between is not missed.
             let changed = self.0.changed.notified();
             {
                 let table = self.locked();
@@ -112,6 +120,7 @@ impl Places {
     /// # Errors
     /// Returns an error if there is none, or if the client has too many.
     pub(super) fn take(&self, client: SocketAddr) -> Result<Place, NoPlace> {
+        // A client with IPv4 has a mapped address at a socket of IPv6, and must not count twice.
         let client = client.ip().to_canonical();
         let mut table = self.locked();
         let of_client = table.taken.values().filter(|taken| taken.client == client);

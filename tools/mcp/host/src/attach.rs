@@ -176,6 +176,7 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
         pins: PinsOfServers::default(),
         following: JoinSet::new(),
     };
+    // If this program is a server of itself, it has no servers: it could start itself without end.
     if std::env::var_os(program::variable(NESTED)).is_some() {
         return attached;
     }

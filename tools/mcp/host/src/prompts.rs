@@ -72,6 +72,7 @@ impl Attached {
             )));
         };
         let messages = messages.map_err(|error| refused(error.to_string()))?;
+        // The text of a prompt is the server's, whatever effects the user has declared.
         cx.record_exposure();
         Ok(turn(&imported, prompt, &messages))
     }

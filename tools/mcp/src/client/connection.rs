@@ -251,6 +251,7 @@ async fn listen(
             Some(Err(ServiceError::McpError(error)))
                 if error.code == ErrorCode::METHOD_NOT_FOUND =>
             {
+                // It knows no subscriptions, so asking again is of no use.
                 pending().await
             }
             _ => {}

@@ -142,6 +142,7 @@ fn drop_each(
 ) {
     if let Value::Object(fields) = schema {
         fields.retain(|keyword, value| {
+            // A property can have the name of a keyword. Its value is a schema then, and no text or list.
             let is_name = !value.is_string() && !value.is_array();
             let stays = is_name || !is_unusable(keyword, value);
             if !stays {

@@ -88,6 +88,7 @@ impl Inner {
     fn read_resources(self: &Arc<Self>) {
         let mut entry = self.read_resource.lock().ignore_poison();
         if let (None, Some(tool)) = (&*entry, read_resource::definition()) {
+            // The catalog keeps the tool, which must not keep the servers: their last drop removes it.
             let inner = Arc::downgrade(self);
             let servers = move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list());
             match self

@@ -50,6 +50,7 @@ impl Count {
     /// Waits until few enough requests are unanswered.
     pub(super) async fn room(&self) {
         loop {
+            // Before the look, so that no answer in between is missed.
             let mut answered = pin!(self.answered.notified());
             answered.as_mut().enable();
             if self.unanswered.load(Ordering::SeqCst) < MAX_UNANSWERED {

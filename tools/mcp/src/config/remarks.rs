@@ -108,6 +108,7 @@ fn url(tool: &Tool) -> Option<&str> {
             let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
             matches!(format, Some("uri" | "url"))
                 || words.any(|word| URLS.contains(&word))
+                // `imageUrl` has nothing between its words.
                 || name.ends_with("Url")
         })
         .map(|(name, _)| name.as_str())

@@ -81,6 +81,7 @@ impl Handler {
                     Some(()) = asked.next() => continue,
                     () = &mut task_after, if takes_tasks => Step::Message(Message::ContinueAsTask),
                     () = context.ct.cancelled(), if !is_cancelled => {
+                        // A call that its client has cancelled must not go on as a task.
                         (is_cancelled, takes_tasks) = (true, false);
                         running.token.cancel();
                         continue;

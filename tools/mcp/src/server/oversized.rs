@@ -62,6 +62,7 @@ where
             refuse,
         };
         Self {
+            // `rmcp` sets no limit of its own to the length of a line.
             lines: AsyncRwTransport::new_server(read, write).with_max_line_length(max_bytes),
             refused,
             refusals: JoinSet::new(),

@@ -143,6 +143,7 @@ impl Peer {
         early: BTreeMap<String, Value>,
         permit: Permit,
     ) -> (Self, mpsc::Receiver<Box<Message>>) {
+        // Boxed, because a channel allocates room for all that it may hold, for each call.
         let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
         let (early, refused, next_key) = (Mutex::new(early), OnceLock::new(), AtomicU64::new(1));
         (

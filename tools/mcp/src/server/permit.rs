@@ -82,6 +82,7 @@ impl Permit {
 
     fn run(&self, permit: Option<OwnedSemaphorePermit>) {
         let mut state = self.lock();
+        // The call may have ended, or run again, while the permit was waited for.
         if state.running.is_none() && !state.has_ended {
             state.running = permit;
         }

@@ -38,6 +38,8 @@ impl Handler {
     }
 }
 
+// By hand: the macros of `rmcp` build the router of all tools anew for each call, which then took 276 times as long as a
+// direct one.
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         self.options.info.get_or_init(|| self.info()).clone()

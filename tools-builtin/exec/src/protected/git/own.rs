@@ -29,6 +29,7 @@ pub(super) fn settings(root: &Path) -> String {
     };
     let files = files
         .iter()
+        // A link elsewhere can lead to a file that programs of the workspace write.
         .filter_map(|file| file.canonicalize().ok())
         .filter(|file| !file.starts_with(root));
     files

@@ -31,6 +31,7 @@ type Built = Result<Rules, BackendError>;
 
 pub(super) fn refused() -> Built {
     let mut rules = Rules::new();
+    // In a user namespace of its own, a program has all capabilities again.
     for flag in NAMESPACES.into_iter().chain([CLONE_NEWTIME]) {
         add(&mut rules, libc::SYS_unshare, &[has(0, flag)])?;
     }
@@ -136,6 +137,7 @@ fn refuse_other_transports(
 
 pub(super) fn refused_alone() -> Built {
     let mut rules = Rules::new();
+    // 0 is the caller. Landlock does not keep a program from the user's other processes.
     add(&mut rules, libc::SYS_prlimit64, &[(0, Ne, 0)])?;
     for call in [libc::SYS_setpriority, libc::SYS_ioprio_set] {
         add(&mut rules, call, &[(1, Ne, 0)])?;

@@ -35,6 +35,7 @@ impl Builder<'_> {
         };
         match found {
             Some(index) if element.is_block() || element.is_dropped() => self.pop_to(index),
+            // As the adoption agency of the HTML standard: `<b><i></b>` leaves the `<i>` open.
             Some(index) => self.remove(index),
             None => {}
         }

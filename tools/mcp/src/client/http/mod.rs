@@ -220,6 +220,7 @@ fn grant_of(url: &Url) -> Result<Grant, InvalidTarget> {
 fn header_name(name: &str) -> Result<HeaderName, HttpError> {
     let name: HeaderName = name.parse().map_err(|_| no_header())?;
     match name.as_str() {
+        // The transport sets these itself.
         "accept" | "content-type" | "last-event-id" => Err(HttpError::Header { name }),
         text if text.starts_with("mcp-") => Err(HttpError::Header { name }),
         _ => Ok(name),

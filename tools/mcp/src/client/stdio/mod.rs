@@ -141,6 +141,7 @@ impl StdioServer {
         let log = Log::new(self.name.clone(), "stderr");
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
         let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
+        // The walls last until the process is gone, also if the connection is dropped before.
         let (ended, of_process) = (running.ended(), kept.clone());
         tokio::spawn(async move {
             ended.await;

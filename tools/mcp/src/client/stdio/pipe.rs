@@ -45,6 +45,7 @@ impl Collect for Output {
 
 /// Makes a pipe, whose sink is not ready while it is full.
 pub(super) fn pipe() -> (Sink, Source) {
+    // `FULL` is its bound, from which on the sink is not ready.
     let (sender, chunks) = mpsc::unbounded_channel();
     let unread = Arc::new(Unread::default());
     let sink = Sink {

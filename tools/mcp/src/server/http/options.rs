@@ -83,6 +83,7 @@ impl HttpOptions {
         let origins = LOOPBACK.into_iter().map(origin).chain(self.origins.clone());
         StreamableHttpServerConfig::default()
             .with_allowed_hosts(host_names(address, &self.hosts))
+            // `rmcp` checks no origin as long as none is allowed.
             .with_allowed_origins(origins)
             .enforce_origin_validation()
             .with_max_request_body_bytes(max_bytes)

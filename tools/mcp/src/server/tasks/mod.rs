@@ -56,6 +56,7 @@ impl Tasks {
         mut running: Running,
         last: Option<Progress>,
     ) -> Result<Task, Box<Running>> {
+        // Held until the task is in the table, so that `close` misses none.
         let mut table = self.lock();
         let is_full = table.tasks.len() >= self.0.limits.max_tasks || self.0.closed.is_cancelled();
         let Some(id) = (!is_full).then(random_handle).flatten() else {
@@ -96,6 +97,7 @@ impl Tasks {
     async fn run(self, task: Arc<RunningTask>, running: Running) {
         let (started, ttl) = (Instant::now(), self.0.limits.task_ttl);
         let mut end = task.run(running, ttl).await;
+        // Without the lock of the table, so that the measuring holds up no other task.
         let mut bytes = size(&end);
         if !self.reserve(bytes) {
             end = failed("the results of tasks take too much memory; call the tool again later");
