@@ -71,6 +71,7 @@ where
     ));
     loop {
         let outcome = match deadline {
+            // A retry has no time of its own: the deadline is that of the run.
             Some(deadline) => time::timeout_at(deadline, attempt())
                 .await
                 .map_err(|_| deadline_error(provider))?,
@@ -99,9 +100,11 @@ where
         let delay = delay.min(policy.longest_delay).max(requested);
         let is_late = deadline.is_some_and(|deadline| {
             time::Instant::now()
+                // A service may ask for a pause without end, which no clock can hold.
                 .checked_add(delay)
                 .is_none_or(|end| end >= deadline)
         });
+        // An earlier attempt than the service asked for would be refused again, and a later one than the deadline is no attempt.
         if requested > policy.longest_delay || is_late {
             return Err(error);
         }
@@ -109,6 +112,7 @@ where
             let most = most.min(u32::try_from(policy.max_retries).unwrap_or(u32::MAX));
             let wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
             let mut retry = RequestRetry::new(number, most, wait_ms, &error);
+            // Only text of this attempt is withdrawn: an attempt that sent none has nothing to take back.
             retry.withdraws_text = is_sent.swap(false, Ordering::Relaxed);
             retries(retry);
         }

@@ -39,6 +39,7 @@ impl ReadReply for Events {
         let choice = choices
             .into_iter()
             .map(Raw::fields)
+            // The place of the only choice says nothing. Of several, the first is the answer, because a request asks for one.
             .find(|choice| is_only || choice.get("index").number().is_none_or(|index| index == 0));
         let choice = choice.unwrap_or_default();
         for usage in [chunk.get("usage"), choice.get("usage")] {
@@ -64,6 +65,7 @@ impl ReadReply for Events {
     }
 
     fn read_mark(&mut self) {
+        // The mark alone ends no turn: a service that fails early sends nothing else.
         self.has_ended |= self.has_chunks;
         self.is_over = true;
     }
@@ -86,6 +88,7 @@ impl ReadReply for Events {
             if let Some(name) = self.thought_name {
                 item.insert(name.to_owned(), text.as_str().into());
             }
+            // A thought precedes its text, although its members may arrive after the first words.
             turn.prepend(Kind::Thought, text, item);
         }
         self.has_ended
@@ -240,6 +243,7 @@ fn usage_of(usage: &Fields<'_>) -> Option<Usage> {
         usage.get("num_cached_tokens"),
         usage.get("prompt_cache_hit_tokens"),
     ];
+    // A service that states the sum alone would else count as one without output in budgets.
     let rest = || total.map(|total| total.saturating_sub(input.unwrap_or_default()));
     let usage = Usage {
         input_tokens: input.unwrap_or_default(),
