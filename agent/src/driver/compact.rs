@@ -185,6 +185,7 @@ impl Driver {
         let newest = newest(run, room).max(first);
         compacted.replaced = replace_all(run, first..newest, run_cx);
         let size = self.request_size(run, run_cx).tokens;
+        // After a failed summary the next one waits, so that it is not asked for in each turn.
         let is_due = room.is_refused() || size >= run.compaction().next_summary();
         if size > room.percent(GOAL) && is_due {
             let least = room.percent(WORTH_SUMMARY);
@@ -202,6 +203,7 @@ impl Driver {
             .extend(replace_largest(run, newest, bytes, most, run_cx));
         if room.is_refused()
             && compacted.summary_problem.is_none()
+            // The service refuses the same request again, so any summary is better than none.
             && self.request_size(run, run_cx).bytes >= compacted.before.bytes
         {
             self.summarise(run, newest, room, 0, compacted, run_cx)
@@ -230,6 +232,7 @@ impl Driver {
         for end in turn_starts(run.messages()).filter(|end| *end > start && *end >= first) {
             let text = dropped_text(&run.messages()[start..end]);
             let bytes = summarised_bytes(run, start..end, &text);
+            // A text in place of few messages can be longer than they are.
             if bytes < before {
                 found = Some((end, text));
                 if run.compaction().tokens(definitions + bytes) <= most {
