@@ -159,6 +159,7 @@ pub fn remedies<'a>(
             Cause::Unapproved => {
                 !refusal.settings.contains(target) && refusal.rule(Some(target), &rules).is_none()
             }
+            // No grant overrides a rule that denies.
             Cause::Denied => false,
         };
         needed.extend(refusal.targets.iter().filter(can_be_granted).cloned());
@@ -168,6 +169,7 @@ pub fn remedies<'a>(
             }
         }
     }
+    // A clause for such a command would permit nothing, so no grant is advised.
     let (unknown, needed): (Vec<_>, Vec<_>) =
         needed.into_iter().partition(Target::has_unknown_words);
     let grant = (!needed.is_empty()).then_some(Remedy::Grant(needed));

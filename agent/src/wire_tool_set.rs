@@ -72,6 +72,7 @@ impl WireToolSet {
     ) -> Self {
         let format = options.format;
         let render = options.render();
+        // A limit holds for a whole request, so tools use it up in the order of their names.
         let mut limits = format.strict_limits();
         let most = format.most_tools().filter(|_| options.is_limited);
         let mut left = most.map_or(usize::MAX, |most| most.saturating_sub(of_search.len()));
@@ -88,6 +89,7 @@ impl WireToolSet {
             Ok(wire)
         });
         let mut hidden = hidden.to_vec();
+        // Each collision takes two tools away, after which others may collide.
         let names = loop {
             let all = || tools.iter().map(|(entry, _)| entry).chain(&hidden);
             // The other names need no table.
@@ -227,6 +229,7 @@ impl WireToolSet {
         }
         let mut near = both().filter(|entry| simplify_name(entry.name().as_str()) == letters);
         let entry = near.next()?;
+        // Of two near names, the model may have meant either.
         near.next().is_none().then(|| entry.name().to_string())
     }
 

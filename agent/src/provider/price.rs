@@ -91,6 +91,7 @@ impl Price {
             return price.cost(usage);
         }
         let of = |tokens: u64, price: Cost| u128::from(tokens) * u128::from(price.0);
+        // A service may report more cached tokens than it read, and a cost must not become negative.
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let plain = usage.input_tokens - cached;
         let written = usage.cache_write_tokens.min(plain);
@@ -98,6 +99,7 @@ impl Price {
             + of(cached, self.cached)
             + of(written, self.cache_write);
         let nanos = input + of(usage.output_tokens, self.output);
+        // Rounded up, so that a limit holds however small the parts are.
         Cost(u64::try_from(nanos.div_ceil(TOKENS)).unwrap_or(u64::MAX))
     }
 }

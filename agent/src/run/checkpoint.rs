@@ -41,6 +41,7 @@ impl Run {
 
     /// Records whether the session of the run has read text from the open world.
     pub(crate) fn record_exposure(&mut self, is_exposed: bool) {
+        // A session that has read text of strangers stays exposed.
         self.exposed |= is_exposed;
     }
 

@@ -90,6 +90,7 @@ pub(crate) async fn spawn(
         .tools
         .list()
         .iter()
+        // A tool that can only fail is not offered.
         .filter(|entry| !is_last || entry.name().as_str() != NAME)
         .cloned();
     let offered: Vec<_> = offered.collect();
@@ -145,6 +146,7 @@ impl Background {
                 "no later call can read the answer here; leave out `background`",
             ));
         }
+        // Looked at before the sub-agent begins to work, which could not be told to the model.
         tasks.check_room()?;
         let token = run.session_token.child_token();
         let budget = cx
@@ -242,6 +244,7 @@ fn selection(globs: &[String], offered: &[Arc<Entry>]) -> Result<Selection, Tool
     let selection =
         Selection::parse(globs).map_err(|error| ToolError::execution_failed(error.to_string()))?;
     let unmatched = selection.unmatched(offered);
+    // A misspelt glob would give the sub-agent fewer tools than its task needs, without a word.
     if unmatched.is_empty() {
         return Ok(selection);
     }
