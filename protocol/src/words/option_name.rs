@@ -40,6 +40,7 @@ const SHORT: &[(&str, Effect)] = &[
 /// Returns the effect that the name of an option tells, and the number of bytes that have to be spelled. Of a program that `is_known`, the
 /// table says what its short options do. Other programs may read `@file` as a file of options.
 pub(super) fn effect(word: &str, is_known: bool) -> Option<(Effect, usize)> {
+    // Many programs read further arguments from such a file.
     if !is_known && word.starts_with('@') && word.len() > 1 {
         return Some((Effect::Loads, word.len()));
     }
@@ -54,6 +55,7 @@ pub(super) fn effect(word: &str, is_known: bool) -> Option<(Effect, usize)> {
 fn long(word: &str, is_known: bool) -> Option<(Effect, usize)> {
     let end = word.find(['=', ':']).unwrap_or(word.len());
     let option = &word[..end];
+    // The name and its sign have to be spelled; the value is free.
     let length = if end < word.len() { end + 1 } else { end };
     // Short options in a bundle seldom spell a part, and upper case begins the value of one, as in `-DLIB=x`.
     let (name, shortest) = match (option.strip_prefix("--"), option.strip_prefix('-')) {

@@ -19,6 +19,7 @@ impl Words {
             Word::Known(text) => table::row(name(text)),
             _ => None,
         };
+        // An unknown program may run its words, so rules that deny look at each of them.
         let is_nested = row(0).is_none() || self.runs_programs();
         let nested = (1..words.len().min(MOST)).filter(|_| is_nested);
         [0].into_iter()
@@ -33,6 +34,7 @@ fn plain_options(words: &[Word]) -> Vec<String> {
     let Some(Word::Known(program)) = words.first() else {
         return Vec::new();
     };
+    // `git-push` is another spelling of `git push`.
     let with_program = name(program)
         .split_once('-')
         .filter(|(program, _)| WITH_PROGRAMS.contains(program));
@@ -48,6 +50,7 @@ fn plain_options(words: &[Word]) -> Vec<String> {
     };
     let mut starts = vec![1];
     let mut index = 1;
+    // The word after an option may be its value or the subcommand, so both readings are made.
     while index < words.len().min(MOST) && (is_option(index) || index > 1 && is_option(index - 1)) {
         index += 1;
         starts.push(index);

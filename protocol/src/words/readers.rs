@@ -14,6 +14,7 @@ pub(super) fn read_awk(words: &[Word], command: (usize, usize), found: &mut Vec<
         if std::mem::take(&mut is_separator) {
             continue;
         }
+        // Its value is the next word, which would be taken for the program.
         is_separator = word == "-F";
         if !word.starts_with("-F") && !is_filter(word) {
             found.push(Special::whole(index, Effect::Runs, command));
@@ -91,6 +92,7 @@ pub(super) fn read_letters(words: &[Word], command: (usize, usize), found: &mut 
     let Some(Word::Known(word)) = words.get(index) else {
         return;
     };
+    // The table has the options with a dash.
     if word.starts_with('-') {
         return;
     }
@@ -98,6 +100,7 @@ pub(super) fn read_letters(words: &[Word], command: (usize, usize), found: &mut 
     let effects = word
         .chars()
         .filter_map(|letter| row.effect(&format!("-{letter}")));
+    // The order of `Effect` puts the worst first.
     if let Some((effect, _)) = effects.min_by_key(|(effect, _)| *effect as u8) {
         found.push(Special::whole(index, effect, command));
     }

@@ -94,6 +94,7 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
     }
     let is_digest = |word: &Word| matches!(word, Word::Digest(_));
     if !is_plain && let Some(index) = words.iter().position(is_digest) {
+        // A word behind the digest may be special, and nobody sees it.
         found.push(Special::whole(index, Effect::Hidden, (0, 0)));
     }
     found
@@ -114,6 +115,7 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
         return None;
     };
     let row = table::row(name(program))?;
+    // `python -m` runs a module as its command.
     if row.has_name("python") {
         let module = words
             .iter()
@@ -129,6 +131,7 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
     while let Some(Word::Known(word)) = words.get(index) {
         if word.starts_with('-') && word.len() > 1 {
             index += usize::from(row.takes_next(word));
+        // `env` and `sudo` take assignments before the command.
         } else if !row.runs.contains(&"=") || !word.contains('=') {
             if operands == 0 {
                 return Some(index);
@@ -165,6 +168,7 @@ fn find(
         subcommands(row, words, from)
     };
     let end = match candidates.last() {
+        // The options behind a subcommand are its own.
         Some(last) if row.is_strict => *last,
         _ => words.len(),
     };
@@ -232,6 +236,7 @@ fn find(
             found,
         );
     }
+    // An alias or an extension can have the name of the subcommand.
     if let Some(&index) = candidates.last().filter(|_| row.is_strict && !is_known) {
         found.push(Special::whole(index, Effect::Runs, command));
         find(&table::OTHERS, words, (command.0, index), by_name, found);

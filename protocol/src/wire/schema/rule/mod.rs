@@ -106,6 +106,7 @@ pub(super) fn values(
         return with_branches(keywords, kept, &others, changes);
     }
     changes.loosened(Rule::Enumeration);
+    // The model still sees the types of the removed values.
     if !values.is_empty() && !keywords.contains_key("type") {
         set_types_of(keywords, &values);
     }
@@ -171,6 +172,7 @@ pub(super) fn bounds(keywords: &mut Map<String, Value>, dialect: &Dialect, chang
         let Some(bound) = keywords.remove(exclusive) else {
             continue;
         };
+        // Between two integers lies no other value, so that the next one is an exact bound.
         let is_integer = types(keywords) == Some(vec!["integer"]);
         let next = bound
             .as_i64()
