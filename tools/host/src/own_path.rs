@@ -23,9 +23,11 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 fn link_on(path: &Path) -> Option<PathBuf> {
     let is_link =
         |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    // `/dev/stdout` is a link of the system, which a session cannot make.
     if path.starts_with("/dev") || path.starts_with("/proc") {
         return None;
     }
+    // A person names folders of an absolute path on purpose, while a relative one may lie in a workspace.
     if path.is_absolute() {
         return is_link(path).then(|| path.to_owned());
     }

@@ -64,6 +64,7 @@ pub fn built_in() -> Result<Layer, SettingsError> {
 
 /// Loads the file of `--config`.
 pub fn load_named(path: &Path) -> Result<Loaded, SettingsError> {
+    // Origins are shown and recorded, so they must not hang on the working directory.
     let path = std::path::absolute(path).map_err(SettingsError::read(path))?;
     let layer = read(&path, home().as_deref())?;
     Ok(Loaded {
@@ -123,6 +124,7 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
                 }
             }
         };
+        // The nearest file is shown first.
         loaded.files.insert(first, file);
     }
     Ok(loaded)
@@ -163,6 +165,7 @@ fn load_user() -> Result<(Loaded, Layer), SettingsError> {
     let Some(path) = folders::settings() else {
         return Ok((loaded, Layer::default()));
     };
+    // A file that cannot be looked at is an error: without it, its limits would silently not apply.
     let exists = path.try_exists().map_err(SettingsError::read(&path))?;
     let (layer, state) = if exists {
         (read(&path, home().as_deref())?, FileState::Used)
