@@ -70,6 +70,7 @@ impl ConfigOptions {
             (None, true) => settings::Loaded::default(),
             (None, false) => settings::load_default(&working_directory()?, trust::tell_narrowing)?,
         };
+        // Also with --config and --no-config: these settings are the program's own.
         loaded.layers.insert(0, settings::built_in()?);
         for ignored in loaded
             .files

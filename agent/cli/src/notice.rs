@@ -98,6 +98,7 @@ pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) -> b
 }
 
 fn labelled(style: Style, label: &str, message: &str) -> String {
+    // A quoted text must not look like another message, nor hide a character.
     format!("{}: {}", styled(style, label), visible::message(message))
 }
 

@@ -132,6 +132,7 @@ fn keyed_service(values: &Values) -> Option<(String, String)> {
     match values.of::<ProgramKeys>().key().map(|key| key.value) {
         None => Some((service.key_variable.to_owned(), service.base_url)),
         Some(KeySource::Environment(variable)) => Some((variable, service.base_url)),
+        // The key of a file is in no variable that another provider would send.
         Some(_) => None,
     }
 }

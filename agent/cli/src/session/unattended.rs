@@ -75,6 +75,7 @@ impl ProgramSessions {
             // The process ended between the start of the session and its first run.
             #[cfg(feature = "default")]
             Err(Error::NoSession(_)) => {
+                // The journal last: without it, nobody would look for the files beside it.
                 for file in options().journal.files().iter().rev() {
                     let _ = tools_store::private::remove(file);
                 }
