@@ -237,6 +237,7 @@ impl fmt::Display for Remedy<'_> {
                 let clauses = join(targets.iter().map(Target::to_clause), ", ");
                 write!(f, "to allow it, grant {clauses}")
             }
+            // A clause would not allow such a command, so none is advised.
             Self::Approve(target) if target.has_unknown_words() => write!(
                 f,
                 "no grant allows {target}, because the command has parts that are not known before it runs; approve the call"

@@ -184,6 +184,7 @@ impl RepeatGuard {
     }
 
     fn hash(&self, result: &ToolResult) -> u64 {
+        // Results can be large, so only their hashes are kept.
         let mut hasher = self.hasher.build_hasher();
         result.is_error.hash(&mut hasher);
         for content in &result.content {

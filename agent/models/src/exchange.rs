@@ -168,7 +168,7 @@ impl Model {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
             lines.read(&piece, &mut |document| reply.read(document))?;
-            // The rest of the response is read so that its connection can be used again, but a turn that is complete does not wait for it.
+            // The rest of the response is read, so that its connection can be used again. A complete turn does not wait for it.
             if reply.reader.is_over() {
                 let leftover = async { while let Ok(Some(_)) = arriving.response.chunk().await {} };
                 let _ = time::timeout(LEFTOVER, leftover).await;

@@ -71,6 +71,7 @@ impl Driver {
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
+        // Results that a compaction left out are read from the conversation, since a store of outputs drops the oldest.
         run_cx.active.set_results(run.past_results());
         let mut batch = Batch {
             run,

@@ -193,6 +193,7 @@ pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 
 /// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them. Counts only the messages
 /// after the recorded ones.
 pub(super) fn request_bytes(run: &Run) -> u64 {
+    // Counted from the request before, so that a turn costs only its new messages.
     if let Some((bytes, added)) = run.recorded_bytes() {
         return bytes + shown_bytes(added, run.compaction());
     }

@@ -103,6 +103,7 @@ impl Driver {
         change
             .into_iter()
             .for_each(|change| sink.send(|| Event::PrefixChanged(change)));
+        // A resumed session compares its prompt with this one, and announces what changed.
         run.record_prefix(prefix);
     }
 

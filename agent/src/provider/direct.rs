@@ -69,6 +69,7 @@ impl Provider for Direct {
     }
 
     fn check(&self, request: Request<'_>) -> Result<(), ProviderError> {
+        // A prompt that is refused each time is not recorded, so that no session to resume is left.
         turn(request).map(drop)
     }
 

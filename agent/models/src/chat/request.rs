@@ -79,7 +79,7 @@ fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Value {
         }
     }
     let mut message = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
-    // Services that copy the API often take a list of texts for no text, so a list is sent only if other parts are in it.
+    // Services that copy the API often take no list of texts, so a list is sent only if other parts are in it.
     if has_items {
         message.insert("content".to_owned(), parts.into());
     } else if !text.is_empty() {
