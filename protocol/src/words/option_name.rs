@@ -91,6 +91,7 @@ fn parts(name: &str) -> Option<Vec<String>> {
     }
     for part in parts
         .iter_mut()
+        // `--hooks` is `--hook`, and `css` is no plural.
         .filter(|part| part.len() > 3 && part.ends_with('s'))
     {
         part.pop();
@@ -102,6 +103,7 @@ fn parts(name: &str) -> Option<Vec<String>> {
 /// Returns the effect of a name. Its last part counts as an abbreviation from this length on.
 fn named(parts: &[String], shortest: usize) -> Option<Effect> {
     let (first, last) = (parts.first()?, parts.last()?);
+    // `--no-exec` runs nothing, and `--log-level` writes nothing.
     if has_word(NEGATIONS, first) || has_word(PROPERTIES, last) {
         return None;
     }

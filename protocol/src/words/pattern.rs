@@ -96,6 +96,7 @@ impl WordsPattern {
             Self::Literal(text) => text == value,
             Self::Prefix(base, _) => value
                 .strip_prefix(&**base)
+                // `git push **` does not cover `git push-all`.
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
             Self::Glob(pattern) => value
                 .parse::<Words>()

@@ -25,6 +25,7 @@ pub(super) fn read_awk(words: &[Word], command: (usize, usize), found: &mut Vec<
 /// Returns true if a program only prints.
 fn is_filter(program: &str) -> bool {
     let text = without_strings(program).replace("||", " ");
+    // `|` and `system` run programs, `@` calls functions by name or loads code, and `getline` reads other files.
     if text.contains(['|', '@']) || text.contains("system") || text.contains("getline") {
         return false;
     }
@@ -53,6 +54,7 @@ pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<
     const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
         --replace-all";
     const READS: &str = "-l --list --get --get-all --get-regexp --get-urlmatch get list";
+    // A key alone prints its value.
     let is_key = args.len() == 1 && first.contains('.') && !first.starts_with('-');
     if is_key || has_word(READS, first) {
         return;

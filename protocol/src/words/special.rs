@@ -256,6 +256,7 @@ fn subcommands(row: &Row, words: &[Word], from: usize) -> Vec<usize> {
     let mut may_be_value = false;
     for (index, word) in words.iter().enumerate().skip(from) {
         let Word::Known(word) = word else { break };
+        // `+` names a toolchain of cargo. An unknown option may take the next word as its value, so the word behind that counts, too.
         if word.starts_with(['-', '+']) {
             may_be_value =
                 word.starts_with('-') && !word.contains('=') && !row.plain.contains(&&**word);

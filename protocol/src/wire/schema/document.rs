@@ -204,6 +204,7 @@ impl Source<'_> {
         self.alternatives(&mut keywords, &place);
         for keyword in CONDITIONS.split(' ') {
             let is_effective =
+                // `true` refuses nothing.
                 |value: &Value| !keyword.starts_with("unevaluated") || value != &Value::Bool(true);
             if keywords
                 .remove(keyword)

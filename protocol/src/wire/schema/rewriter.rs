@@ -102,6 +102,7 @@ impl<'a> Rewriter<'a> {
         while let Some(pointer) = self.pending.pop() {
             if let Some((_, definition)) = self.document.target(pointer) {
                 pointer.clone_into(&mut self.changes.place);
+                // `$defs` and the name are two levels.
                 let schema = self.schema(definition.schema.clone(), 2);
                 definitions.insert(definition.name.clone(), schema);
             }

@@ -48,6 +48,7 @@ pub(super) fn boolean(keywords: &mut Map<String, Value>, dialect: &Dialect, chan
             .get("maxItems")
             .and_then(Value::as_u64)
             .map_or(count, |own| own.min(count));
+        // `items: false` refuses all behind the schemas per position.
         keywords.insert("maxItems".to_owned(), most.into());
         changes.exact(Rule::Boolean);
     }
