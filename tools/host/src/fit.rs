@@ -27,6 +27,7 @@ pub fn cut(line: &str, room: usize) -> String {
     let mut used = 0;
     let is_over = |c: char| {
         used += columns_of(c);
+        // The last column is for the `…`.
         used >= room
     };
     let end = line.find(is_over).unwrap_or(line.len());

@@ -20,7 +20,7 @@ pub(super) fn keys(entry: &Entry, caller: &ToolContext, targets: &[Target]) -> V
     }
     let key = |target: &Target| Key::new(target, caller.domain(target.scheme()));
     let mut keys: Vec<Key> = targets.iter().map(key).collect();
-    // What a program writes is known to nobody before it runs, so it conflicts with all that it may write.
+    // Nobody knows what a program writes before it runs, so it conflicts with all that it may write.
     if targets.iter().any(|target| target.scheme() == PROGRAM) {
         let written = Trees::from_grant(caller.grant(), Access::Write);
         keys.extend(written.targets(Access::Write).map(|target| key(&target)));

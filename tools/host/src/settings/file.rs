@@ -92,6 +92,7 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
     let (mut loaded, user_layer) = load_user()?;
     let (home, user) = (home(), folders::settings());
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &user_layer)?;
+    // A project overrides no setting of the program either.
     let mut below = built_in()?;
     below.apply(user_layer.clone());
     loaded.layers.push(user_layer);

@@ -130,6 +130,7 @@ pub fn host(text: &str, _: Base<'_>) -> Result<String, String> {
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
 pub fn variable(text: &str, _: Base<'_>) -> Result<String, String> {
+    // A key in place of its variable usually has small letters, and is refused without being repeated.
     let is_name = !text.starts_with(|c: char| c.is_ascii_digit())
         && text
             .bytes()
