@@ -109,6 +109,7 @@ impl ConfigOptions {
         let settings = settings.edit(|keys: &mut ProgramKeys| {
             keys.provider = keys.provider.take().or_else(|| environment::provider(None));
         });
+        // Other sessions apply these files, so this one protects all that they name, too.
         let (unapplied, mistake) = settings::unapplied();
         if let Some(error) = mistake {
             notice::warning(&format!(

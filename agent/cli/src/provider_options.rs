@@ -98,6 +98,7 @@ impl ForeignKey {
         {
             return None;
         }
+        // The key of a gateway must not be sent to the public service of the same format.
         let usual = (provider.service)(&general(settings))?;
         let chosen: Option<&Values> = (!is_chosen).then_some(settings.values());
         let (_, url) = chosen

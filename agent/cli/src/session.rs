@@ -289,6 +289,7 @@ impl SessionOptions {
         let money_limit = budget::money_limit(settings).map(|(key, _)| key);
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
+            // The key of a gateway must not reach the public service through a tool.
             if let Some(reason) = refused.get(name.as_str()) {
                 return Err(ProviderError::Options {
                     provider: name.clone(),

@@ -74,6 +74,7 @@ fn is_line_there(stopped: &PipeReader) -> bool {
     loop {
         match poll(&mut sources, None) {
             Ok(_) => return sources[1].revents().is_empty(),
+            // Signals, such as that of a resized window, end the wait early.
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return false,
         }

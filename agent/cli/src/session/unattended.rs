@@ -98,6 +98,7 @@ impl Sessions for ProgramSessions {
 
     fn check_model(&self, settings: &Settings) -> Result<(), CommandError> {
         if let Some(note) = ProviderChoice::from_settings(settings).note
+            // A server opens many sessions, for which one note is enough.
             && !self.is_noted.swap(true, Ordering::Relaxed)
         {
             notice::note(&note);
