@@ -137,7 +137,7 @@ impl Drop for FolderSession {
             return;
         }
         let session = &self.session;
-        // Opening an empty journal would create it.
+        // An empty file is no journal that could be read.
         let is_empty = fs::metadata(session.journal()).map_or(true, |journal| journal.len() == 0);
         if is_empty || matches!(StoredSession::read_locked(session, 0), Ok(None)) {
             // If this fails, the empty session is not listed, and pruned later.
