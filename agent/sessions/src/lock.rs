@@ -49,7 +49,6 @@ impl LockedSession {
             folder: folder.to_owned(),
             _lock: lock,
         };
-        // The lock file may be gone while the journal of a session is still there.
         Ok(Some(session).filter(|session| is_held && !session.journal().exists()))
     }
 

@@ -27,7 +27,6 @@ fn link_on(path: &Path) -> Option<PathBuf> {
     if path.starts_with("/dev") || path.starts_with("/proc") {
         return None;
     }
-    // A person names folders of an absolute path on purpose, while a relative one may lie in a workspace.
     if path.is_absolute() {
         return is_link(path).then(|| path.to_owned());
     }

@@ -66,7 +66,6 @@ impl<const N: usize> Table<N> {
                 .filter(|width| **width > 0)
                 .map(|width| width + 2)
                 .sum::<usize>();
-        // A narrower column would have about one word on each line.
         let is_below = width.saturating_sub(used) < MIN_LAST;
         let left = if is_below { self.indent + 2 } else { used };
         let room = width.saturating_sub(left).max(1);

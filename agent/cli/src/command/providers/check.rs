@@ -37,7 +37,6 @@ async fn complete(
     deadline: Instant,
 ) -> Result<(), ProviderError> {
     let mut once = RetryPolicy::default();
-    // A retry would hide a failure that sessions have, too.
     once.max_retries = 0;
     options.retry_policy = Some(once);
     options.generation = GenerationOptions {
