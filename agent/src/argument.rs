@@ -104,6 +104,7 @@ pub fn pairs_from_arguments(schema: &Value, arguments: &Value) -> Option<Vec<(St
     pairs.sort_by_key(|(key, _)| (!is_required(schema, key), key.clone()));
     let is_key = |key: &str| !key.is_empty() && !key.contains('=');
     let read = arguments_from_pairs(schema, pairs.iter().map(|(key, value)| (key, value))).ok()?;
+    // Read back, because a typed text has several meanings: what a person copies has to mean the same.
     (pairs.iter().all(|(key, _)| is_key(key)) && read == *arguments).then_some(pairs)
 }
 
@@ -134,6 +135,7 @@ fn read(accepted: Option<&[AcceptedValues<'_>]>, text: &str) -> Option<String> {
     let mut listed = listed.flatten();
     let types = accepted.into_iter().flatten().filter_map(type_name);
     if let Ok(parsed) = Json::parse(text) {
+        // Only the kind is looked at. The digits of the argument come from its text.
         let value = parsed.node().to_rounded_value();
         if let Some(literal) = listed
             .clone()

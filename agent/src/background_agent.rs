@@ -93,6 +93,7 @@ impl Task for BackgroundAgent {
         match &*self.end.borrow() {
             Some(result) if result.is_error => TaskState::Ended(format!("failed: {used}")),
             Some(_) => TaskState::Ended(format!("answered: {used}")),
+            // The runtime dropped the work, so that no result will come.
             None if self.end.has_changed().is_err() => TaskState::Ended(format!("dropped: {used}")),
             None => TaskState::Running(format!("runs: {used}")),
         }

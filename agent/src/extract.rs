@@ -130,12 +130,14 @@ impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
                 self.value = Some(value);
                 return None;
             }
+            // A model that is cut off twice would be cut off again, and each answer is a step.
             Err(_) if *stop == StopReason::Length && std::mem::replace(&mut self.is_cut, true) => {
                 return None;
             }
             Err(_) if *stop == StopReason::Length => SHORTER.to_owned(),
             Err(problem) => repair_prompt(&problem),
         };
+        // The schema is repeated, because a compaction may have left the first prompt out.
         Some(bound_prompt(&request, &self.schema))
     }
 

@@ -23,6 +23,7 @@ pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
         .iter()
         .rposition(|message| message.role == Role::Assistant)
         .unwrap_or_default();
+    // The calls of the present turn were written before the results of its searches.
     known(&messages[..present], turns)
 }
 

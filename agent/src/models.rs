@@ -109,6 +109,7 @@ impl Models {
     /// Returns the error of the function that opens other models, or [`ProviderError::Options`] if there is none.
     pub fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Provider>, ProviderError> {
         match &self.open {
+            // The session's provider has learned the size of its context, and may be a script that no name opens.
             _ if *choice == self.name => Ok(self.session.clone()),
             Some(open) => open(choice),
             None => {

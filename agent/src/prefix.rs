@@ -80,6 +80,7 @@ impl Prefix {
             changed,
             system: self.system != earlier.system,
             format: self.format != earlier.format,
+            // Another model has no part of the prompt in its cache.
             model: (&self.provider, &self.model) != (&earlier.provider, &earlier.model),
         };
         (change != PrefixChange::default()).then_some(change)

@@ -149,6 +149,7 @@ pub fn remedies<'a>(
             Cause::Unapproved => {
                 !refusal.settings.contains(target) && refusal.rule(Some(target), &rules).is_none()
             }
+            // No grant overrides a rule that denies.
             Cause::Denied => false,
         };
         needed.extend(refusal.targets.iter().filter(can_be_granted).cloned());
@@ -158,6 +159,7 @@ pub fn remedies<'a>(
             }
         }
     }
+    // A clause for such a command would permit nothing, so no grant is advised.
     let (unknown, needed): (Vec<_>, Vec<_>) =
         needed.into_iter().partition(Target::has_unknown_words);
     let grant = (!needed.is_empty()).then_some(Remedy::Grant(needed));
@@ -225,6 +227,7 @@ impl fmt::Display for Remedy<'_> {
                 let clauses = join(targets.iter().map(Target::to_clause), ", ");
                 write!(f, "to allow it, grant {clauses}")
             }
+            // A clause would not allow such a command, so none is advised.
             Self::Approve(target) if target.has_unknown_words() => write!(
                 f,
                 "no grant allows {target}, because the command has parts that are not known before it runs; approve the call"

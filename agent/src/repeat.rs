@@ -114,10 +114,12 @@ impl RepeatGuard {
             let at = calls.iter().position(|last| last.arguments == *arguments)?;
             Some(calls.swap_remove(at))
         });
+        // A result that changes is progress, so a tool may be polled.
         let last = last.filter(|last| last.hash == hash);
         let is_new = last.is_none();
         for other in self.calls.values_mut().flatten() {
             if effect.is_write || effect.is_wait {
+                // The call may have changed what the others read.
                 other.times = 0;
             }
             if is_new || effect.is_wait {
@@ -131,6 +133,7 @@ impl RepeatGuard {
             rounds: 0,
             turn: 0,
         });
+        // Equal calls of one turn were made without a look at each other's results.
         if is_new || last.turn != turn {
             last.times = last.times.saturating_add(1);
             last.rounds = last.rounds.saturating_add(1);
@@ -170,6 +173,7 @@ impl RepeatGuard {
     }
 
     fn hash(&self, result: &ToolResult) -> u64 {
+        // Results can be large, so only their hashes are kept.
         let mut hasher = self.hasher.build_hasher();
         result.is_error.hash(&mut hasher);
         for content in &result.content {

@@ -153,6 +153,7 @@ impl Run {
     fn validated(mut self) -> Result<Self, RunError> {
         if let RunPhase::Calling { slots, .. } = &self.state {
             let mut ids = BTreeSet::new();
+            // A checkpoint may be anyone's, and the result of a call would be given to both.
             if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
                 return Err(RunError::RepeatedId {
                     id: slot.pending.call.id.clone(),
@@ -199,6 +200,7 @@ impl Run {
                 ending, waiting, ..
             } => {
                 waiting.clear();
+                // The person who resumes the run has raised the limit or given another hint. A failure or a cancellation stays.
                 ending.take_if(|ending| matches!(ending, Outcome::Budget(_) | Outcome::Loop(_)));
             }
             RunPhase::Asking | RunPhase::Done(_) => {}
@@ -262,6 +264,7 @@ impl Run {
         self.messages.rename_calls(&mut message);
         self.record_usage(turn.usage);
         self.steps = self.steps.saturating_add(1);
+        // Arguments that are cut off can be valid JSON all the same.
         let cut_off = (stop == StopReason::Length).then(|| CUT_OFF.to_owned());
         let slot = |(index, call): (u32, &ToolCall)| {
             let fault = turn.faults.get(&(index as usize)).or(cut_off.as_ref());

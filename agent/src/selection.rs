@@ -112,6 +112,7 @@ impl Selection {
         let named = |globs: &[ToolGlob]| globs.iter().any(|glob| glob.matches(tool));
         !self.is_none
             && (self.include.is_empty() || named(&self.include))
+            // An exclusion wins wherever it stands.
             && !named(&self.exclude)
             && (!self.read_only || tool.effects.is_read_only())
             && (self.tags.is_empty() || tool.tags.iter().any(|tag| self.tags.contains(tag)))

@@ -59,9 +59,11 @@ impl Session {
         } else {
             cx.services().clone()
         };
+        // A sub-agent would write over the plan of its agent.
         if is_sub_agent || services.get::<Plan>().is_none() {
             services.insert(Plan::new());
         }
+        // Sub-agents share both of these: once a text is read, all of them may act on it.
         if services.get::<Exposure>().is_none() {
             services.insert(Exposure::new());
         }
@@ -249,6 +251,7 @@ impl SessionEvents {
 
     /// Sends an event to the present run. Between two runs nothing receives it.
     pub(crate) fn send(&self, event: Event) {
+        // The sink is foreign code, and may start a run that attaches itself.
         let present = self.lock().clone();
         if let Some(run) = present {
             run.send(event);

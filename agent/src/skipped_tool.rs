@@ -76,6 +76,7 @@ impl SkipReason {
         services: &Services,
     ) -> Option<Self> {
         let first = &same[0];
+        // Neither is taken: a model could not say which one it calls.
         if !same.iter().all(|entry| entry.is_same(first)) {
             return Some(Self::Ambiguous {
                 sources: sources(same),

@@ -135,6 +135,7 @@ fn escape_tags(text: &str) -> String {
         let is_tag = word
             .get(..TAG.len())
             .is_some_and(|word| word.eq_ignore_ascii_case(TAG));
+        // A tool's description or a file in a section must not end it and begin one that seems to be the host's.
         out.push_str(if is_tag { "&lt;" } else { "<" });
         out.push_str(piece);
     }

@@ -67,6 +67,7 @@ impl ToolSet {
         services: &Services,
     ) -> Self {
         let mut offered: Vec<_> = entries.into_iter().collect();
+        // Prompt caches depend on the order of the definitions.
         offered.sort_by(|a, b| a.name().cmp(b.name()));
         let mut selected = offered.clone();
         selected.retain(|entry| selection.matches(entry));
@@ -113,6 +114,7 @@ impl ToolSet {
                 .binary_search_by(|entry| entry.name().cmp(name))
                 .is_ok()
         };
+        // A host's own tool of this name must not be replaced, and two tools cannot have one name.
         if of_search.iter().any(|entry| has_name(entry.name())) {
             return None;
         }
@@ -342,6 +344,7 @@ impl Resolve for SelectedTools {
         if let Some(entry) = self.find(name) {
             return Ok(entry.clone());
         }
+        // The reason that a selected tool is missing says more than names that are similar.
         let mut skipped = self.skipped.iter();
         if let Some(skipped) = skipped.find(|skipped| skipped.name.as_str() == name) {
             let kind = ToolErrorKind::unavailable(&skipped.reason);
@@ -389,6 +392,7 @@ impl SelectedTools {
             .binary_search_by(|entry| entry.name().as_str().cmp(name))
         {
             Ok(position) => Some(&self.entries[position]),
+            // Former names are few, and are looked for only where the present ones have none.
             Err(_) => ToolNames::holder(&self.entries, |entry| entry.tool().into(), name),
         }
     }

@@ -71,6 +71,7 @@ impl WireToolSet {
     ) -> Self {
         let format = options.format;
         let render = options.render();
+        // A limit holds for a whole request, so tools use it up in the order of their names.
         let mut limits = format.strict_limits();
         let most = format.most_tools().filter(|_| options.is_limited);
         let mut left = most.map_or(usize::MAX, |most| most.saturating_sub(of_search.len()));
@@ -225,6 +226,7 @@ impl WireToolSet {
         }
         let mut near = both().filter(|entry| simplify_name(entry.name().as_str()) == letters);
         let entry = near.next()?;
+        // Of two near names, the model may have meant either.
         near.next().is_none().then(|| entry.name().to_string())
     }
 

@@ -34,6 +34,7 @@ struct SerializedCall<T, J> {
 
 impl Serialize for ToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // JSON parsers round such integers, and a resumed run must have the same arguments.
         let exact = self
             .arguments
             .extent()

@@ -189,6 +189,7 @@ impl Clause {
     /// Returns true if a rule with this clause that asks or denies is about the target: the clause [matches](Self::matches) it, or a plainer
     /// spelling of the command. `git push **` concerns `/usr/bin/git -C a push` and `env A=b git push`, too.
     pub fn concerns(&self, target: &Target) -> bool {
+        // Only commands have plainer forms: a rule that denies `git push` also has to see it behind a folder or a launcher.
         let is_command = matches!(self.compiled.pattern, Pattern::Words(_));
         self.matches(target)
             || is_command
@@ -347,6 +348,7 @@ impl FromStr for Clause {
             .strip_prefix(SERVERS)
             .filter(|tools| !tools.contains(':'))
         {
+            // `**` alone would also name tools that are not those of a server.
             let tools = if tools == "**" { "*/**" } else { tools };
             return format!("{}:write:{SERVERS}{tools}", Target::UNBOUNDED_SCHEME).parse();
         }
@@ -395,6 +397,7 @@ impl FromStr for Clause {
             return Ok(Self::assemble(scheme, access, &pattern, compiled));
         }
         if scheme == Some("net") {
+            // As a class it would match one character, and no host.
             if host::is_address(pattern) {
                 let reason = "unescaped brackets are a class of characters; write an IPv6 address as `\\[::1\\]`";
                 return Err(invalid(reason.to_owned()));

@@ -59,6 +59,7 @@ impl FromStr for Digest {
         let invalid = || InvalidDigest {
             text: text.chars().take(80).collect(),
         };
+        // `from_str_radix` alone would accept a `+`.
         if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(invalid());
         }

@@ -10,9 +10,11 @@
 /// - spaces and control characters are ignored, because URL parsers remove them.
 pub(crate) fn has_dot_segment(value: &str) -> bool {
     decoded(value)
+        // Readers of URLs take a backslash for a slash.
         .split(|byte| matches!(byte, b'/' | b'\\'))
         .any(|segment| {
             let name = segment
+                // Some servers cut a segment at these characters before they resolve it.
                 .split(|byte| matches!(byte, b';' | b'?' | b'#' | 0))
                 .next()
                 .unwrap_or_default();

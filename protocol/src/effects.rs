@@ -231,6 +231,7 @@ impl Declared {
     ) -> Result<Vec<Target>, TargetError> {
         let mut targets = Vec::new();
         for (access, template) in self.templates() {
+            // All templates of a call share one limit.
             let remaining = Effects::MAX_TARGETS - targets.len();
             targets.extend(template.targets(access, remaining, |field, normaliser| {
                 let value = argument(parameters, arguments, field)?.ok_or_else(|| {

@@ -236,6 +236,7 @@ fn common<'a>(layers: &'a [Layer], chosen: &mut Vec<&'a Clause>, left: &mut usiz
     };
     layer.iter().any(|clause| {
         *left = left.saturating_sub(1);
+        // The answer may then be wrong in this direction only: a tool is shown, and its call is still decided by the grant.
         if *left == 0 {
             return true;
         }

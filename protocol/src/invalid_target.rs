@@ -106,6 +106,7 @@ impl InvalidTarget {
 
     /// Returns an error if the value has a control character.
     pub(crate) fn check_control(value: &str) -> Result<(), Self> {
+        // Nearly all values are plain ASCII.
         if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return Ok(());
         }

@@ -92,6 +92,7 @@ impl ToolName {
                 name: name.chars().take(80).collect(),
             });
         }
+        // The character comes before the length: allowed ones have one byte each, so that the length is one in characters too.
         if let Some((position, character)) = name.char_indices().find(|&(_, c)| !is_allowed(c)) {
             return Err(InvalidName::Character {
                 name: name.chars().take(80).collect(),

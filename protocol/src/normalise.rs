@@ -151,9 +151,11 @@ fn host(url: &str) -> Result<String, &'static str> {
         return Err("its scheme is not http, https, ws or wss; write one of these");
     }
     let authority = rest.split('/').next().unwrap_or_default();
+    // Parsers differ in whether such a host ends there, and the checked host must be the one that is dialled.
     if authority.contains(['?', '#']) {
         return Err("a `?` or `#` follows the host; write a `/` between them");
     }
+    // `https://granted@other/` goes to the other host.
     if authority.contains('@') {
         return Err("it has a user name before the host; remove it");
     }

@@ -25,6 +25,15 @@ use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, cano
 ///
 /// Clauses match the whole value. Between two fields, write a character that the first cannot contain.
 ///
+/// Each of these is a template. The second and the fourth mean something else than their authors expect:
+///
+/// ```text
+/// fs:out/{path|path}   the argument `../a` is an error
+/// fs:out/{path}        the argument `../a` is the file `a`, beside `out`
+/// net:{url|host}       the value is a host, which clauses such as `net:*:example.com` name
+/// net:{url}            the value is the whole URL, which no clause of a host matches
+/// ```
+///
 /// ```
 /// use protocol::Template;
 ///
@@ -152,6 +161,7 @@ impl Template {
                 .as_ref()
                 .map_or(1, Vec::len)
                 .saturating_mul(texts.len());
+            // Counted before the texts are made: two lists of arguments multiply.
             if count > limit {
                 return Err(TargetError::TooMany {
                     template: self.to_string(),
@@ -168,6 +178,7 @@ impl Template {
         let target = |value| Target::new(access, &self.scheme, value);
         let targets: Result<_, _> = values.into_iter().flatten().map(target).collect();
         targets.map_err(|reason| {
+            // The error of a single argument names it, so that the model knows which one to repair.
             let mut fields = self.fields();
             match (fields.next(), fields.next()) {
                 (Some(field), None) => TargetError::argument(field, reason),
@@ -187,6 +198,7 @@ impl Template {
                 // Parsing checked this target, so this arm is unreachable.
                 Err(_) => String::new(),
             },
+            // Only `path` keeps an argument below the text. Without it, `..` steps out of the folder.
             [
                 Piece::Text(text),
                 Piece::Field {
@@ -199,6 +211,7 @@ impl Template {
             [Piece::Text(text), ..] if self.scheme == Target::COMMAND_SCHEME => {
                 return words::ceiling(access, text);
             }
+            // The text behind the last slash is the beginning of a segment, and a subtree begins with whole ones.
             [Piece::Text(text), ..] if self.scheme != "fs" => text
                 .rsplit_once('/')
                 .map(|(base, _)| base.to_owned())

@@ -174,6 +174,7 @@ impl Word {
     fn for_display(self) -> Self {
         let shown = |text: String| {
             let text = text.replace(is_invisible, "\u{fffd}");
+            // Without a `$` the text would be read back as a known word.
             if text.contains('$') {
                 text
             } else {

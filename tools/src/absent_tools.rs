@@ -26,6 +26,7 @@ impl AbsentTools {
 
     /// Returns the service of a context for an error about an unknown name.
     pub(crate) fn for_error(cx: &ToolContext, error: &ToolError) -> Option<Arc<Self>> {
+        // A conflict and a failed build have better reasons of their own.
         if matches!(error.kind(), ToolErrorKind::NotFound { .. }) {
             cx.services().get()
         } else {

@@ -141,6 +141,7 @@ impl Catalog {
         let entry = Arc::new(Entry::from_caller(tool, handler)?);
         let replaced = self.put_checked(entry.clone())?;
         self.publish();
+        // A handler may change the catalog when it is dropped, so it is dropped after the publication.
         drop(replaced);
         Ok(entry)
     }
@@ -186,6 +187,7 @@ impl Catalog {
     /// Returns all names, sorted, including those of conflicts and of tools that cannot be built. Builds no linked tool.
     pub fn names(&self) -> Vec<ToolName> {
         let mut names: Vec<_> = self.slots.names().cloned().collect();
+        // The order of a hash map differs in each process, and prompt caches depend on the order of tools.
         names.sort_unstable();
         names
     }
@@ -233,6 +235,7 @@ impl Catalog {
 
     /// Adds all entries or none, without publishing the change.
     pub(crate) fn add(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
+        // All are checked before the first is added, so that a refused registration changes nothing.
         for (index, entry) in entries.iter().enumerate() {
             if let Some(existing) = self.slots.holders(entry.name(), &entries[..index]) {
                 return Err(self.exists(entry, existing));
@@ -253,6 +256,7 @@ impl Catalog {
         entries.retain(|entry| {
             let held = self.slots.get(entry.name()).map(Slot::sources);
             let is_there = held.as_deref() == Some(std::slice::from_ref(entry.source()));
+            // A crate may be linked and submitted, which is one declaration.
             !is_there && seen.insert((entry.source().clone(), entry.digest()))
         });
         self.add(entries)
@@ -263,6 +267,7 @@ impl Catalog {
         if self
             .slots
             .present(entry.name())
+            // A former name cannot be replaced: rules about the tool that had it would then hold for a stranger.
             .is_some_and(|present| present != entry.name())
         {
             let existing = self.slots.holders(entry.name(), &[]).unwrap_or_default();
@@ -286,6 +291,7 @@ impl Catalog {
         if self
             .slots
             .present(name)
+            // A former name is no tool of its own, so it cannot be removed without its tool.
             .is_none_or(|present| present.as_str() != name)
         {
             return None;

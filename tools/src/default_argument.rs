@@ -34,6 +34,7 @@ impl Entry {
             .get_mut("required")
             .and_then(Value::as_array_mut)
         {
+            // A model would have to write the argument although it has a default.
             required.retain(|name| name != argument);
         }
         tool.examples
@@ -44,6 +45,7 @@ impl Entry {
             });
         let handler = self.handler.with_default(argument, default);
         let entry = Self::build(tool, handler, self.source().clone())?;
+        // Calls of both entries touch the same targets, so they wait for each other.
         entry.set_admission(self.admission());
         Ok(Arc::new(entry))
     }

@@ -238,6 +238,7 @@ impl Entry {
                 Err(violations) => violations,
             },
         };
+        // A linked tool is fixed where it is written. A server belongs to others, and its call has taken effect.
         if !self.handler().is_remote() {
             return Err(ToolErrorKind::InvalidOutput { violations });
         }
@@ -283,6 +284,7 @@ impl Entry {
             name: name.clone(),
             reason,
         })?;
+        // Without one, no model can choose the tool.
         if description.trim().is_empty() {
             return Err(RegisterError::Description { name: name.clone() });
         }
@@ -303,6 +305,7 @@ impl Entry {
         let own = Mask::from_schema(parameters);
         let has_secrets = own.is_some();
         let mask = match handler.kept_call() {
+            // Without the catalog it is not known which of them the other tool keeps secret.
             Some(kept) => Mask::from_schema(&masking::with_hidden(parameters, kept.arguments)),
             None => own,
         };
@@ -312,6 +315,7 @@ impl Entry {
                 .flat_map(|(_, template)| template.fields().map(move |it| (template, it)));
             if let Some((template, field)) = fields
                 .into_iter()
+                // Targets are shown, matched and recorded, so a secret in one would be told.
                 .find(|(_, field)| mask.hides_property(field))
             {
                 return Err(RegisterError::SecretTarget {

@@ -12,6 +12,7 @@ use crate::{
     Submission, Subscription, ToolContext, ToolError,
 };
 
+// Gathered at first use and not by constructors before `main`, which OpenDAL tried and withdrew because of static libraries.
 static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));
 
 fn shared() -> SharedCatalog<&'static RwLock<Catalog>> {

@@ -52,6 +52,7 @@ impl Panic {
             (None, None) => "a panic without a message".to_owned(),
         };
         if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            // Dropping it could panic again, without end.
             forget(second);
         }
         Self(message)

@@ -20,6 +20,13 @@ use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
 /// outermost.
 /// [`ToolContext::tool`] tells a layer which tool is called.
 ///
+/// The order decides what a layer sees. Here a cache answers without its inner layers:
+///
+/// ```text
+/// host.with_layer(cache).with_layer(count) // counts the calls that reach a tool
+/// host.with_layer(count).with_layer(cache) // counts all calls
+/// ```
+///
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering};

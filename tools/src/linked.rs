@@ -115,6 +115,7 @@ pub fn get<T: NamedSubmission>(name: &str) -> Result<&'static T, LookupError> {
 /// Returns the usable linked records, sorted by name.
 pub fn list<T: NamedSubmission>() -> Vec<&'static T> {
     let only = |(name, claims): (&str, Vec<_>)| match claims[..] {
+        // Two crates of one name: the order of linking would decide which one runs, so neither does.
         [only] if is_name(name) => Some(only),
         _ => None,
     };
@@ -157,6 +158,7 @@ fn by_name<T: NamedSubmission>() -> BTreeMap<&'static str, Vec<&'static T>> {
     }
     by_name
         .values_mut()
+        // inventory's order changes with the order of `use` lines in the binary.
         .for_each(|claims| claims.sort_by(|a, b| a.source().cmp(b.source())));
     by_name
 }
@@ -199,9 +201,13 @@ impl fmt::Display for UnusableName {
 /// ```ignore
 /// tools::link!(tools_builtin, my_tools);
 /// ```
+///
+/// An entry in the manifest alone compiles, and links nothing. Without this line or `use my_tools as _;`, the tools of `my_tools` are
+/// missing without a warning; [`expect_linked!`](crate::expect_linked!) finds that.
 #[macro_export]
 macro_rules! link {
     ($($name:ident),+ $(,)?) => {
+        // A dependency that no code names is not linked, without a warning, and its tools are missing.
         $(#[allow(unused_extern_crates)] extern crate $name as _;)+
     };
 }

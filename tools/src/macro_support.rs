@@ -190,6 +190,7 @@ impl Definition {
         // schemars writes the second keyword if a field is flattened.
         if ["additionalProperties", "unevaluatedProperties"]
             .iter()
+            // An argument that the model misspells would be dropped without a word.
             .all(|word| parameters[word] != Value::Bool(false))
         {
             return Err(DefinitionError::Open { tool: tool() });
@@ -211,6 +212,7 @@ fn is_described(schema: &Value) -> bool {
     note = "write `#[derive(serde::Deserialize, tools::JsonSchema)]` above it, with `#[serde(deny_unknown_fields)]` and \
             `#[schemars(crate = \"tools::schemars\")]`"
 )]
+// A trait of its own, because only such a one can carry the message that says what to derive.
 pub trait Arguments: DeserializeOwned + JsonSchema {}
 
 #[diagnostic::do_not_recommend]

@@ -27,6 +27,7 @@ pub(crate) fn near_present<'a>(
         .collect();
     found.sort_unstable();
     let mut seen = BTreeSet::new();
+    // A present name and a former one of the same tool may both be near.
     found.retain(|(_, present)| seen.insert(*present));
     found.truncate(MOST);
     found
@@ -50,6 +51,7 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
     let allowed = (long.len() / 3).max(1) + usize::from(alike > 3);
     let edits = (long.len() - short.len() <= allowed * 2)
         .then(|| strsim::osa_distance(wanted, name))
+        // Two short names without a common letter are no slip of the pen.
         .filter(|edits| *edits <= allowed && *edits < long.chars().count());
     // A prefix or suffix ranks behind every misspelling.
     let is_long = short.len() >= 3 && short.len() * 3 >= long.len();

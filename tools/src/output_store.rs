@@ -99,6 +99,7 @@ impl OutputStore {
         let kept = state
             .outputs
             .iter()
+            // Sessions of one host may share a store, and must not read each other's results.
             .find(|kept| kept.handle == handle && kept.session.as_deref() == session);
         kept.map(|kept| kept.text.clone())
     }

@@ -56,6 +56,7 @@ impl fmt::Display for OutsideText<'_> {
             source_line(self.source),
             without_boundaries(&visible_text(self.text)),
         );
+        // A text cannot contain its own digest, so it cannot forge its last line.
         let mut digest = Digest::hash_bytes(format!("{source}\n{text}").as_bytes()).to_string();
         digest.truncate(DIGITS);
         let end = if text.is_empty() || text.ends_with('\n') {
@@ -110,6 +111,7 @@ fn without_boundaries(text: &str) -> String {
 /// Returns true if the text begins with the word of a boundary, after any space.
 fn is_word_of_boundary(text: &str) -> bool {
     let text = text.trim_start();
+    // Only these words are escaped: `<<<` is also a mark of merge conflicts and of here-strings.
     ["end", "from"].iter().any(|word| {
         let is_begin = text
             .get(..word.len())

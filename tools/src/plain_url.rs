@@ -14,6 +14,7 @@ pub fn is_plain_url(url: &str) -> bool {
         !rest.is_empty()
             && !rest.starts_with('/')
             && !rest.contains(|c: char| {
+                // Parsers of URLs take a backslash for a slash, and drop control characters: the host would be another one than it seems.
                 matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control()
             })
     })

@@ -55,6 +55,7 @@ impl Preview {
         let text = text.into();
         let changes: Vec<_> = text
             .lines()
+            // Lines around a change may change while a person reads; what the call adds and removes is then still the same.
             .filter(|line| line.starts_with(['+', '-']))
             .collect();
         Self {

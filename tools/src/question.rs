@@ -56,6 +56,7 @@ impl Question {
             return Err(InvalidQuestion::Empty);
         }
         let length = text.chars().count();
+        // A longer one would be cut where it is shown, and a person would answer a part of it.
         if length > Self::MAX_CHARS {
             return Err(InvalidQuestion::TooLong { length });
         }
@@ -85,6 +86,7 @@ impl Question {
             (Answer::Declined, _)
             | (Answer::Text(_), AnswerKind::Text)
             | (Answer::Confirmation(_), AnswerKind::Confirmation) => true,
+            // The tool goes on with the option as text.
             (Answer::Choice(chosen), AnswerKind::Choice { options }) => options.contains(chosen),
             (Answer::Text(text), _) => self.may_be_empty && text.is_empty(),
             _ => false,

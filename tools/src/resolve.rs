@@ -53,6 +53,7 @@ struct Intersection {
 impl Resolve for Intersection {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         let entry = self.inner.resolve(name)?;
+        // Both are looked up each time, because a catalog may change while the call runs.
         let outer = self.outer.resolve(name)?;
         if entry.is_same(&outer) {
             return Ok(entry);

@@ -64,6 +64,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
 
     /// Calls [`Catalog::submit`] on the catalog behind the lock.
     pub fn submit(&self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
+        // Builders are foreign code, and run before the lock is taken.
         let entries = built(submissions)?;
         self.change(|catalog| catalog.add_missing(entries))
     }
@@ -170,6 +171,7 @@ impl Resolve for RwLock<Catalog> {
         let slot = read(self).slot(name);
         match slot {
             Ok(slot) => slot.resolve(name),
+            // Similar names are looked for without the lock, which takes long in a large catalog.
             Err(slots) => Err(slots.not_found(name)),
         }
     }

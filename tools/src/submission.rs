@@ -51,6 +51,7 @@ impl Submission {
                 place: Box::new(self.source.clone()),
                 source,
             })?;
+        // Conflicts are found by the submitted names, before a definition is built.
         if tool.name.as_str() != self.name {
             return Err(RegisterError::Renamed {
                 submitted: self.name.to_owned(),

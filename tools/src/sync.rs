@@ -24,6 +24,11 @@ use std::sync::{LockResult, PoisonError};
 ///
 /// The pipeline catches the panics of tools, so that one of them must not end all calls that share a lock. Hold a lock only while its
 /// data is consistent wherever foreign code could panic.
+///
+/// ```text
+/// let mut state = lock.lock().ignore_poison(); state.count += 1; handler(&state)?; state.log.push(entry); // wrong: half changed
+/// let outcome = handler()?; let mut state = lock.lock().ignore_poison(); state.record(outcome);            // right
+/// ```
 pub trait IgnorePoison {
     /// A lock that is held.
     type Guard;

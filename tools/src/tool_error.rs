@@ -93,6 +93,7 @@ impl ToolError {
     ///
     /// Pass each name, present or [former](protocol::Tool::was), with the present name of its tool.
     pub fn not_found<'a>(name: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        // A model can write a name of any length, and errors go back to it.
         let tool: String = name.chars().take(ToolName::MAX_LENGTH).collect();
         // Of a wire name of an unknown tool, only the words can be similar to a name.
         let wanted = WireNames::absent_wire(name).map_or(name, |wire| {
@@ -206,6 +207,7 @@ impl ToolError {
         chain: Option<&(dyn Error + 'static)>,
     ) -> Self {
         successors(chain, |error| inside(*error))
+            // A wrapper with `#[error(transparent)]` hides the error itself and shows its source, so both types are looked for.
             .find_map(|error| {
                 error
                     .downcast_ref()

@@ -124,6 +124,7 @@ impl Trees {
         let all = self.paths.clone();
         self.paths
             .retain(|path| !all.iter().any(|other| other != path && other.covers(path)));
+        // Fewer paths than granted are safe, and a person is told which ones a program does not get.
         let beyond = self.paths.drain(MAX_PATHS.min(self.paths.len())..);
         self.left_out.extend(beyond.map(|path| path.to_string()));
         self.left_out.sort();
@@ -147,6 +148,7 @@ impl TreePath {
     /// Returns true if this path is the other one, or a tree that contains it.
     fn covers(&self, other: &Self) -> bool {
         if self.path == other.path {
+            // A rule for a file does not reach what lies below a folder of this name.
             return self.is_tree || !other.is_tree;
         }
         let is_below = self.path == "."

@@ -21,6 +21,7 @@ pub fn visible_diff_line(line: &str) -> Cow<'_, str> {
 /// A single joiner or variation selector stays after a character that is not of ASCII, as in emoji.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let text: Cow<'_, str> = if text.contains("\r\n") {
+        // A file of Windows would be shown with an escape at the end of each line.
         text.replace("\r\n", "\n").into()
     } else {
         text.into()
@@ -32,6 +33,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     let (mut out, mut before) = (String::with_capacity(text.len() + 16), None);
     for c in text.chars() {
         let may_join =
+            // Emoji need these characters. Behind ASCII, or in a row, they hide text.
             before.is_none_or(|before: char| !before.is_ascii() && !is_invisible(before));
         match c {
             _ if is_kept(c) => out.push(c),

@@ -27,6 +27,7 @@ pub(crate) fn run_options(
         ..RunOptions::default()
     };
     match (money_limit(settings), &provider.model) {
+        // Without a price nothing counts as spent, so that the limit would not hold.
         (Some((key, limit)), Some(model)) if provider.price.is_none() => {
             Err(SettingsError::value(&limit.origin, key, needs_price(model)))
         }

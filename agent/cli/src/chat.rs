@@ -47,6 +47,7 @@ impl Chat {
             let reader = self.opened.runner.console.reader().await;
             let line = self.input.line().await?;
             drop(reader);
+            // Servers change their lists while a person types.
             if generation != changes.generation() {
                 generation = changes.generation();
                 self.opened.session.refresh(tools::list());
@@ -189,6 +190,7 @@ impl Chat {
             let grant = self.opened.session.context().grant();
             let wider = grant
                 .layers()
+                // A call needs a clause in each layer, so that one in a single layer would permit nothing.
                 .map(|layer| Grant::new(layer.iter().chain(&clauses).cloned()));
             if let Some(wider) = wider.reduce(|all, layer| all.intersect(&layer)) {
                 self.opened.session.change_host(|host| {

@@ -67,6 +67,7 @@ impl ClientOptions {
         note_session(&workspace);
         let traces = host::start_traces(&settings);
         let selection = settings.selection()?;
+        // Clients are told of tools that come later, so the start does not wait for servers.
         let (root, later) = (self.host.servers_root(), FirstList::Later);
         let servers =
             tool_list::attach(root, &settings, &selection, later, request.cancellation).await;

@@ -54,6 +54,7 @@ enum Command {
 impl Cli {
     /// Runs the selected subcommand.
     pub(crate) fn run(self) -> Result<Exit, Error> {
+        // `doctor` reports these mistakes, and all others, itself.
         if !matches!(self.command, Command::Doctor(_)) {
             linked::check()?;
             linked::check_families()?;

@@ -61,6 +61,7 @@ impl ConfigOptions {
             (None, true) => settings::Loaded::default(),
             (None, false) => settings::load_default(&working_directory()?, trust::tell_narrowing)?,
         };
+        // Also with --config and --no-config: these settings are the program's own.
         loaded.layers.insert(0, settings::built_in()?);
         for ignored in loaded
             .files
@@ -99,6 +100,7 @@ impl ConfigOptions {
         let settings = settings.edit(|keys: &mut ProgramKeys| {
             keys.provider = keys.provider.take().or_else(|| environment::provider(None));
         });
+        // Other sessions apply these files, so this one protects all that they name, too.
         let (unapplied, mistake) = settings::unapplied();
         if let Some(error) = mistake {
             notice::warning(&format!(

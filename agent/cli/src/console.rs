@@ -69,6 +69,7 @@ impl Console {
     /// Writes a JSON document as one line of standard output. On a terminal it waits for the end of an open question.
     pub(crate) fn document(&self, document: &impl Serialize) -> Result<(), Error> {
         let text = output::json_text(document)?;
+        // In a file or a pipe, a document disturbs no question.
         if !io::stdout().is_terminal() {
             return output::line(&text);
         }

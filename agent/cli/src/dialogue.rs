@@ -57,6 +57,7 @@ impl OpenDialogue<'_> {
     /// closes. The text is composed by this program and may contain styles.
     pub(crate) async fn ask(&mut self, text: &str) -> Option<String> {
         self.question.is_answered = false;
+        // Pasted lines must not answer a question that nobody has read.
         keyboard::discard_typed_ahead().await;
         notice::write(text);
         let line = keyboard::line().await?;

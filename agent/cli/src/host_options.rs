@@ -73,6 +73,7 @@ impl HostOptions {
         }
         let settings = host::with_access(self.config.settings(flags)?)?;
         let settings = root.into_iter().fold(settings, Settings::with_root);
+        // In the settings, so that the walls of MCP servers protect it as well.
         let settings = settings.with_control_files(self.policy.policy.clone());
         let settings = self.with_reads(settings);
         ineffective::warn_once(&settings, self.servers_root().as_deref());

@@ -132,6 +132,7 @@ impl JournalOptions {
         };
         let base_url = settings.program().base_url.as_ref();
         let mut start = SessionStart::new(workspace, settings.grant());
+        // A resumed session keeps to these, so that no other service reads its conversation.
         start.provider = Some(choice.provider.clone());
         start.model = choice.model.clone();
         start.base_url = base_url.map(|url| url.value.clone());

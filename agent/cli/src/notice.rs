@@ -94,6 +94,7 @@ pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
 }
 
 fn labelled(style: Style, label: &str, message: &str) -> String {
+    // A quoted text must not look like another message, nor hide a character.
     format!("{}: {}", styled(style, label), visible::message(message))
 }
 

@@ -166,6 +166,7 @@ impl Observer {
             }
         };
         if let Err(error) = written {
+            // Nobody can see what the run does from here on.
             state.output = Some(error);
             self.cancellation.cancel();
         }
@@ -233,6 +234,7 @@ impl Observer {
             return output::untrusted_piece(text);
         }
         let progress = match event {
+            // The status lines show it.
             Event::Progress { .. } if self.has_status_lines => return Ok(()),
             Event::Progress { id, .. } => match state.take_progress(id, Instant::now()) {
                 Some(progress) => Some(progress),

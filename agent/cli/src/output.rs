@@ -80,6 +80,7 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
             resource: ResourceContents::Text { uri, .. },
         } = content
         {
+            // On standard error, so that standard output has the text alone.
             note(&format!("the resource {uri}:"));
         }
         untrusted(&content_text(content))?;

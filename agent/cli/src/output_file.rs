@@ -44,6 +44,7 @@ pub(crate) fn save(result: &ToolResult, file: &Path) -> Result<(), Error> {
             Some(bytes) => create_beside(file, &bytes),
             None => Err(Error::BrokenContent { number: at + 1 }),
         };
+        // A damaged piece does not keep the others from being saved.
         saved = saved.and(piece);
     }
     saved
@@ -90,6 +91,7 @@ fn create_beside(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut number = 2;
     loop {
         let path = file.with_file_name(format!("{stem}-{number}{extension}"));
+        // A person named only the first file to be replaced.
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             created => {

@@ -35,6 +35,7 @@ impl PolicyOptions {
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
         let grants = settings.access().grants.iter();
         let granted: Vec<_> = grants
+            // No person named a default, so it is no consent.
             .filter(|grant| grant.origin != Origin::Default)
             .map(|clause| clause.labelled(Clause::with_origin))
             .collect();

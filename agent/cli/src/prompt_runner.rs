@@ -129,6 +129,7 @@ impl PromptRunner {
         let is_text = self.format == OutputFormat::Text;
         let animation = observer.animate();
         let events = observer.clone();
+        // An interrupted run without a model still shows why its calls failed.
         let before = session.messages().len();
         let driver = self
             .driver

@@ -51,6 +51,7 @@ impl ProviderChoice {
             services
                 .any(|(name, service)| *name == choice.provider && service.key_variable == variable)
         };
+        // Nobody named this provider, so the person is told who gets the prompts.
         if let Origin::Environment(variable) = origin
             && is_own(variable)
         {

@@ -98,6 +98,7 @@ impl ForeignKey {
         {
             return None;
         }
+        // The key of a gateway must not be sent to the public service of the same format.
         let usual = (provider.service)(&general(settings))?;
         let chosen: Option<&Values> = (!is_chosen).then_some(settings.values());
         let (_, url) = chosen
@@ -132,6 +133,7 @@ fn keyed_service(values: &Values) -> Option<(String, String)> {
     match values.of::<ProgramKeys>().key().map(|key| key.value) {
         None => Some((service.key_variable.to_owned(), service.base_url)),
         Some(KeySource::Environment(variable)) => Some((variable, service.base_url)),
+        // The key of a file is in no variable that another provider would send.
         Some(_) => None,
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn hints(
 ) -> Vec<String> {
     let hint = |remedy| match remedy {
         Remedy::Grant(needed) => how_to_grant(&needed),
+        // A clause would not allow such a command, so none is advised.
         Remedy::Approve(target) if target.has_unknown_words() => format!(
             "no flag allows {target}, because the command has parts that are not known before it runs; approve it on a terminal"
         ),

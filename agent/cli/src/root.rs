@@ -39,6 +39,7 @@ impl RootOption {
 
     /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
     pub(crate) fn workspace(&self) -> Result<String, Error> {
+        // A path that is not UTF-8 is refused, since another root could share its jobs and approvals.
         Ok(folders::workspace(&self.setting().value)?)
     }
 
@@ -75,6 +76,7 @@ impl RootOption {
     /// Returns the services for tools, with these settings of the root.
     fn services_of_calls(&self, settings: &Settings) -> Result<Services, Error> {
         let mut services = program::services();
+        // The program may bring its own.
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::default());
         }
@@ -91,6 +93,7 @@ impl RootOption {
 /// Returns the folders of families that tools must not change without a question, and everything in them.
 fn control_files(services: &Services, root: &Path) -> Vec<PathBuf> {
     let content = |folder: &Path| match folder.canonicalize() {
+        // The root lies in the folder, so that all of the root belongs to it.
         Ok(real) if root.starts_with(&real) => root.join("**"),
         _ => folder.join("**"),
     };

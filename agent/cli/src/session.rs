@@ -284,6 +284,7 @@ impl SessionOptions {
         let money_limit = budget::money_limit(settings).map(|(key, _)| key);
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
+            // The key of a gateway must not reach the public service through a tool.
             if let Some(reason) = refused.get(name.as_str()) {
                 return Err(ProviderError::options(name, reason));
             }
@@ -293,6 +294,7 @@ impl SessionOptions {
             options.model = Some(wanted.model.clone());
             let provider = program::provider(name)?.create(&options)?;
             match money_limit {
+                // Its requests would count as free, so that the limit on money would not hold.
                 Some(key) if provider.about().price.is_none() => {
                     let reason = format!("{key} {}", budget::needs_price(&wanted.model));
                     Err(ProviderError::options(name, reason))
@@ -336,6 +338,7 @@ impl SessionOptions {
     /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.
     fn settings_with(&self, flags: Values) -> Result<Settings, Error> {
         let mut settings = self.agent.host.settings(flags)?;
+        // A session must not edit its own record.
         settings.hidden.extend(self.journal.files());
         Ok(settings.with_control_files(self.agent.script.clone()))
     }

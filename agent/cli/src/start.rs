@@ -45,6 +45,7 @@ impl Program {
                 // A closed pipe while help is printed is not an error.
                 let _ = usage.print();
                 tool_hint(&usage).iter().for_each(|hint| notice::hint(hint));
+                // Help and the version are no mistakes.
                 if usage.use_stderr() {
                     Exit::Usage
                 } else {

@@ -54,6 +54,7 @@ impl StatusLines {
 
     fn lines(&mut self, mut waits: Vec<Wait>, width: usize, height: usize) -> Vec<String> {
         waits.retain(|(_, time)| *time >= START_DELAY);
+        // A line that has scrolled off the screen cannot be erased.
         let room = MAX_LINES.min(height.saturating_sub(1)).max(1);
         let more = waits.len().saturating_sub(room);
         self.frame = (self.frame + 1) % FRAMES.len();

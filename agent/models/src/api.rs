@@ -34,6 +34,7 @@ impl Api {
     /// Returns the name in stored data.
     pub(crate) fn stored_name(self) -> &'static str {
         match self {
+            // Sessions are stored with these names: a changed one would make the thoughts in them those of another model.
             Self::OpenAi => "openai.chat",
             Self::OpenAiResponses => "openai.responses",
             Self::Anthropic => "anthropic.messages",

@@ -24,6 +24,7 @@ pub(crate) fn stated<'a>(call: &Fields<'a>, own: &str) -> Raw<'a> {
 pub(crate) fn arguments(mut sent: String) -> (Json, Option<String>) {
     // Some services quote the arguments once more, or twice.
     for _ in 0..2 {
+        // A string that holds no object stays a string, which is a fault of the call.
         match serde_json::from_str::<String>(&sent) {
             Ok(inner) if is_quoted(inner.trim()) => sent = inner,
             _ => break,
@@ -33,6 +34,7 @@ pub(crate) fn arguments(mut sent: String) -> (Json, Option<String>) {
     if matches!(sent.trim(), "" | "null") {
         return (Json::default(), None);
     }
+    // A gateway that repeats the whole arguments means one call. Two different objects stay a fault, because neither is known to be meant.
     let sent = the_only_object(&sent).map(str::to_owned).unwrap_or(sent);
     let reason = match Json::parse(sent.as_str()) {
         Ok(json) if json.node().is_object() => return (json, None),
@@ -40,6 +42,7 @@ pub(crate) fn arguments(mut sent: String) -> (Json, Option<String>) {
         Ok(_) => "they are another JSON value".to_owned(),
         Err(error) => error.to_string(),
     };
+    // The text is kept for the error, so that the model sees what it wrote.
     (Value::String(sent).into(), Some(reason))
 }
 

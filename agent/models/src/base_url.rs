@@ -27,6 +27,7 @@ pub(crate) fn base_url(api: Api, service: &Service, url: &str) -> String {
             break;
         }
     }
+    // The other APIs have the version in the path of each request.
     if !api.has_dialects() {
         return base.to_owned();
     }
@@ -35,6 +36,7 @@ pub(crate) fn base_url(api: Api, service: &Service, url: &str) -> String {
     } else {
         &service.path
     };
+    // Here the version is a part of the path, so that one in the base would be sent twice.
     if path.starts_with("/v1/") {
         return base.strip_suffix("/v1").unwrap_or(base).to_owned();
     }

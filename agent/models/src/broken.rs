@@ -67,6 +67,7 @@ impl Broken {
             Self::TimedOut {
                 is_before_reply, ..
             } => !is_before_reply,
+            // Such an attempt is reported, so that budgets count its prompt. One that fails before the body is not.
             Self::Transport(error) => error.is_body() || error.is_decode(),
             _ => false,
         }
@@ -150,6 +151,7 @@ fn service_failure(
     let error = match reply {
         Some((status, headers)) => {
             let status = status.as_u16();
+            // The service's own decision counts in both directions, also against a status that is mostly worth a retry.
             is_transient = should_retry(headers).unwrap_or_else(|| is_transient_status(status));
             let retry_after = requested_delay(headers, SystemTime::now());
             ProviderError::Status {

@@ -18,10 +18,12 @@ pub(crate) fn client(
 ) -> reqwest::Result<Client> {
     let builder = Client::builder()
         .user_agent(USER_AGENT)
+        // reqwest's client has no timeouts of its own, so a silent host would hold a run for ever.
         .connect_timeout(timeouts.connect)
         // A redirect could send a key to another host: reqwest does not remove keys in custom headers.
         .redirect(Policy::none());
     let builder = match proxy {
+        // A proxy would see the traffic of local servers with their keys, unless NO_PROXY says otherwise.
         _ if is_loopback(base_url) => builder.no_proxy(),
         None => builder.no_proxy(),
         Some(Proxy::Environment) => builder,

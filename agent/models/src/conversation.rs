@@ -79,6 +79,7 @@ impl Reading<'_> {
                     units.extend((start..end).map(|at| at..at + 1));
                     is_user_open = false;
                 }
+                // The user's unit stays open across such a turn: the results before it and the next prompt are one message.
                 Role::Assistant if self.says_nothing(run) => {}
                 Role::Assistant => {
                     units.push(start..end);
@@ -115,6 +116,7 @@ impl Reading<'_> {
 
     fn said<'a>(&self, turn: &'a [Message]) -> Vec<Said<'a>> {
         // Signatures mean something to the model alone that made them.
+        // A service refuses the signatures and encrypted thoughts of another one.
         let is_own = self.origin.has_made(turn);
         let mut said = Vec::new();
         // The members that go with the next part.
@@ -131,6 +133,7 @@ impl Reading<'_> {
                 _ => members.take(),
             };
             said.extend(match part {
+                // Anthropic refuses texts that are empty or white space.
                 Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
                 Part::Content(Content::Text { text }) => Some(Said::Text {
                     text: text.clone(),
@@ -186,6 +189,7 @@ impl Reading<'_> {
                     Part::ToolResult { id, name, result } => {
                         let is_image = |content: &Content| matches!(content, Content::Image { .. });
                         let has_image = result.content.iter().any(is_image);
+                        // Models of one format differ in where they take images of results, such as Gemini before version 3.
                         let format = if has_image {
                             self.placement
                         } else {
@@ -195,6 +199,7 @@ impl Reading<'_> {
                         let parts = shown.content.into_iter().map(|content| self.shown(content));
                         let later = shown.following.into_iter();
                         following.extend(later.map(|content| self.shown(content)));
+                        // A request for a summary has no tools, and its conversation has calls.
                         if !self.has_tools() {
                             content.push(Content::text(format!("[the result of {name}]")));
                             content.extend(parts);
@@ -265,6 +270,7 @@ pub(crate) fn with(own: Value, beside: Option<&Map<String, Value>>) -> Value {
                     own.entry(name).or_insert_with(|| value.clone());
                 }
             }
+            // A stored session may hold anything beside a call. Its own members decide which tool runs, so they win.
             (Some(_), _) => {}
             (None, value) => drop(members.insert(name.clone(), value.clone())),
         }

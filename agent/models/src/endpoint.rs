@@ -26,11 +26,13 @@ impl Endpoint {
     pub(crate) fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let (name, url) = (options.dialect.as_deref(), options.base_url.as_deref());
         let service = Service::find(api, name, url)?;
+        // A server of the user's may give a known name to another model, so the limits of the table hold at known services alone.
         let is_named = api.has_dialects() && (name.is_some() || url.is_some_and(Service::is_at));
         let listed_name = (url.is_none() || is_named).then_some(&*service.name);
         let is_known = api.has_dialects() && service.name != Service::openai().name;
         let url = match url {
             Some(url) => url,
+            // The name of a dialect alone sends no prompts and keys elsewhere.
             None if is_known => {
                 let public = match service.public_url() {
                     "" => String::new(),
@@ -91,6 +93,7 @@ impl Endpoint {
             let reason = "its key has a line break or another control character; remove it";
             let value = HeaderValue::from_str(&value);
             let mut value = value.map_err(|_| self.api.refused(reason))?;
+            // Debug texts of requests show headers that are not marked so.
             value.set_sensitive(true);
             headers.insert(name, value);
         }

@@ -73,6 +73,7 @@ impl Model {
         {
             self.learn_context(error, request, tools).await;
         }
+        // The service counts the tokens of such a reply, so the driver counts an estimate of them.
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink());
         }
@@ -108,11 +109,13 @@ impl Model {
         let limit = if streaming {
             self.timeouts.idle
         } else {
+            // Without a stream, the wait of the model lies between the head and the body.
             first_byte.max(self.timeouts.idle)
         };
         let (status, headers) = (response.status(), response.headers().clone());
         let arriving = Arriving { response, limit };
         if !status.is_success() {
+            // A gateway may answer with a page of any length, and only the beginning is shown.
             let body = arriving.read(MAX_ERROR).await?;
             let body = String::from_utf8_lossy(&body).into_owned();
             return Err(Broken::Status {
@@ -124,6 +127,7 @@ impl Model {
         let kind = headers.get(CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let essence = kind.split(';').next().unwrap_or_default().trim();
+        // Types are without case (RFC 9110, section 8.3.1).
         let essence = essence.to_ascii_lowercase();
         let is_stream = match essence.as_str() {
             EVENT_STREAM => true,
@@ -160,6 +164,7 @@ impl Model {
         let mut read = 0;
         while let Some(piece) = arriving.next().await? {
             read += piece.len();
+            // An endless reply would fill the memory: no timeout ends a stream that goes on.
             if read.max(lines.held()) > MAX_REPLY {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
@@ -278,10 +283,12 @@ const WORDS: [&str; 3] = ["message", "detail", "msg"];
 
 /// Returns true if the document is an error, in the form of any API. OpenRouter's has choices.
 fn is_error(document: &Fields<'_>) -> bool {
+    // A member of this name may be `null`, empty or `{}` in a good reply.
     let is_named =
         |error: Raw<'_>| (error.is_object() && !error.is_empty()) || error.words().is_some();
     let of_choice = || {
         let choices = document.get("choices");
+        // The search in the text is cheap, and most documents end with it.
         choices.json().contains("\"error\"")
             && choices
                 .elements()

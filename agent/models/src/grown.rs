@@ -83,6 +83,7 @@ impl Grown {
         let mut conversations = self.conversations.lock().ignore_poison();
         conversations.push(conversation);
         if conversations.len() > MOST {
+            // A session that was not used lately is written anew, which costs time and no bytes on the wire.
             conversations.remove(0);
         }
         known
@@ -107,6 +108,7 @@ impl Grown {
         let best = conversations.iter().map(same_units).enumerate();
         let Some((at, count)) = best
             .max_by_key(|(_, count)| *count)
+            // The last known unit is written again, so that one unit alone saves nothing.
             .filter(|(_, count)| *count > 1)
         else {
             return Vec::new();

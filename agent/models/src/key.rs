@@ -86,6 +86,7 @@ const SECRET_CHARS: usize = 8;
 pub(crate) fn without_key(text: &str, key: &SecretString) -> String {
     let key = key.expose_secret();
     if key.is_empty() {
+        // An empty text is found everywhere.
         return text.to_owned();
     }
     let is_of_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';

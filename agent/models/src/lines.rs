@@ -79,6 +79,7 @@ impl Lines {
             .strip_prefix('[')
             .filter(|_| !element.trim_end().ends_with(']'))
             .unwrap_or(element);
+        // A document without the name of a field ends no event, so the data that was read before it is kept.
         if self.is_plain || element.trim_start_matches('[').starts_with('{') {
             read_documents(element, read)?;
         } else if let Some(data) = text.strip_prefix("data:") {
@@ -86,6 +87,7 @@ impl Lines {
         } else if text.trim().is_empty() {
             self.read_event(read)?;
         } else if let Some(name) = text.strip_prefix("event:") {
+            // Only this name counts: the types of all other events are in their documents too, and services leave the names out.
             self.is_error = name.trim() == "error";
         }
         Ok(())

@@ -43,6 +43,7 @@ impl Model {
     ) -> Result<Self, ProviderError> {
         let (api, service) = (endpoint.api, endpoint.service);
         let generation = options.generation.clone();
+        // An option that cannot work fails here by its name, and not with the first request in the words of the service.
         settings::check(api, &generation)?;
         client::check(api, options.proxy.as_ref())?;
         let timeouts = options.timeouts.unwrap_or_default();

@@ -29,6 +29,7 @@ impl Model {
             Some(tokens) => tokens,
             None => {
                 let refused = estimated(request, tools);
+                // A list may name the size of the training, which the server has made smaller: the refused request shows the upper bound.
                 self.served_context().await.unwrap_or(refused).min(refused)
             }
         };
@@ -48,6 +49,7 @@ impl Model {
         let Some(served) = self.served_context().await else {
             return Ok(());
         };
+        // A size that a refusal taught is nearer to the truth than that of the file.
         let context = self.info.context.tokens().unwrap_or(served);
         self.info.context.learn(context);
         let tokens = estimated(request, tools);
@@ -113,6 +115,7 @@ fn estimated(request: &Request<'_>, tools: &WireToolSet) -> u64 {
     let bytes_of = |message: &Message| message.parts.iter().map(bytes).sum::<usize>();
     let messages: usize = request.messages.iter().map(bytes_of).sum();
     let definitions: usize = tools.list().map(|tool| tool.definition.len()).sum();
+    // Four bytes a token is an estimate for each language model; the tokenizer of the service is not here.
     (messages + definitions) as u64 / 4
 }
 

@@ -71,6 +71,7 @@ impl ModelFacts {
         let service = match api {
             Api::Anthropic | Api::Gemini => api.name(),
             Api::Ollama => return None,
+            // Azure serves OpenAI's models under their names.
             _ if service.name == "azure.openai" => "openai",
             _ => &service.name,
         };
@@ -101,6 +102,7 @@ pub(crate) fn is_reasoning_model_of_openai(model: &str) -> bool {
     };
     match ModelFacts::of_openai(model) {
         Some(facts) => facts.reasons,
+        // A new model of these families would else get a field that it refuses until the table knows it.
         None => {
             let of_letter = model
                 .strip_prefix('o')

@@ -41,6 +41,7 @@ impl KnownModel<'static> {
                 service == Some(row.service) && is_version_of(model, row.name)
                     || EXCLUSIVE.contains(&row.service) && is_version_of(&plain, row.name)
             })
+            // The longest name is the most specific: `gpt-4o-mini` is no version of `gpt-4o`.
             .max_by_key(|row| (row.name.len(), service == Some(row.service)))
     }
 
@@ -67,6 +68,7 @@ impl KnownModel<'static> {
 
     /// Returns the price of the model at a service. Returns `None` if it is unknown.
     pub(crate) fn price(&self, service: Option<&str>) -> Option<Price> {
+        // The limits of a model are the same everywhere, but each gateway sets its own price.
         if service != Some(self.service) {
             return None;
         }

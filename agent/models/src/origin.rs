@@ -48,6 +48,7 @@ pub(crate) fn item(opaque: &Value) -> Option<&Value> {
         None => opaque.get(BLOCK)?,
     };
     match block.get(ITEM) {
+        // Earlier versions marked the items that must not go back.
         Some(item) => Some(item).filter(|_| block["replay"] == true),
         None => block.pointer("/native/item"),
     }

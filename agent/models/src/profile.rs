@@ -49,6 +49,7 @@ impl Profile {
     /// Returns the id of a call as the service takes it. A model of another service may have given it.
     pub(crate) fn call_id<'a>(&self, id: &'a str) -> Cow<'a, str> {
         let (most, is_plain) = match self.api {
+            // OpenAI refuses ids of more than 40 characters in chat completions.
             Api::OpenAi if self.service.name == "openai" => (40, false),
             Api::OpenAi | Api::Ollama => return Cow::Borrowed(id),
             _ => (64, true),
@@ -61,6 +62,7 @@ impl Profile {
         let mut plain: String = id.chars().map(legal).collect();
         if plain.len() > most {
             plain.truncate(most - 9);
+            // Two long ids may begin with the same characters. The digest keeps a call and its result together and two calls apart.
             plain += &format!("_{:08x}", digest(id));
         }
         plain.into()

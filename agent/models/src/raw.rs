@@ -67,6 +67,7 @@ impl<'a> Raw<'a> {
     /// Returns the text of a string.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        // Most texts have no escapes, and are borrowed from the document.
         if inner.contains('\\') {
             serde_json::from_str(self.0).ok().map(Cow::Owned)
         } else {
@@ -86,6 +87,7 @@ impl<'a> Raw<'a> {
 
     /// Returns a whole number, also one that is written as a string.
     pub(crate) fn number(self) -> Option<u64> {
+        // Services write counts and indices as text.
         let digits = self.0.trim_matches('"');
         digits.parse().ok()
     }
@@ -121,6 +123,7 @@ impl<'a> Raw<'a> {
 impl<'a> Fields<'a> {
     /// Returns a member. Of a repeated key, the last counts.
     pub(crate) fn get(&self, name: &str) -> Raw<'a> {
+        // This is how serde_json reads members; repeated keys in arguments are found where those are parsed.
         let found = self.0.iter().rev().find(|(key, _)| key == name);
         found.map_or(Raw::NULL, |(_, value)| *value)
     }

@@ -106,6 +106,7 @@ impl Remote {
             .filter(|model| !model.trim().is_empty());
         let (name, context) = match named {
             Some(name) => (name, None),
+            // A public service lists many models, so only one at a URL of the user's is asked.
             None if options.base_url.is_some() || api == Api::Ollama => {
                 let ListedModel { name, context } = only_model(&endpoint, &key, options)?;
                 (name, context)

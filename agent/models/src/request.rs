@@ -30,6 +30,7 @@ impl Model {
         let forced_call =
             forced_call(profile.api, choice, request, tools).map_err(Failure::permanent)?;
         let units = self.conversation(request.messages, tools);
+        // Services refuse a conversation without a user's turn; this error says what is missing.
         if !units.iter().any(|unit| unit.written.is_prompt) {
             return Err(Failure::permanent(ProviderError::NoPrompt));
         }
@@ -38,6 +39,7 @@ impl Model {
         let parts = RequestParts {
             tools,
             forced_call,
+            // A low limit of the user would cut a summary off, and the run could not go on.
             output_limit: limit.map(|limit| limit.max(request.min_output_tokens).into()),
             streaming,
             system: written()
@@ -81,6 +83,7 @@ impl Model {
             origin: &self.origin,
             images: self.profile.facts.is_none_or(|facts| facts.images),
             tools,
+            // Services refuse a turn of thoughts alone, or one that ends with them.
             is_thought: match api {
                 Api::OpenAi => |item| matches!(item["type"].as_str(), None | Some("thinking")),
                 Api::OpenAiResponses => |item| item["type"] == "reasoning",
@@ -103,6 +106,7 @@ impl Model {
         let is_prompt = matches!(unit, Unit::User { .. });
         let has_field = match profile.api {
             Api::Anthropic | Api::Gemini => true,
+            // The field precedes all items, so that a text between turns has to be an item of its own.
             Api::OpenAiResponses => before == 0 && profile.service.instructions,
             Api::OpenAi | Api::Ollama => false,
         };

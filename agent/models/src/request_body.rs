@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 /// A JSON object to which members are appended.
+// A tree of a long conversation would be built and printed again in each step, although only its end is new.
 pub(crate) struct RequestBody(Vec<u8>);
 
 impl RequestBody {

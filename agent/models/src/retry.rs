@@ -86,6 +86,7 @@ where
     ));
     loop {
         let outcome = match deadline {
+            // A retry has no time of its own: the deadline is that of the run.
             Some(deadline) => time::timeout_at(deadline, attempt())
                 .await
                 .map_err(|_| deadline_error(provider))?,
@@ -110,9 +111,11 @@ where
         let delay = delay.min(policy.longest_delay).max(requested);
         let is_late = deadline.is_some_and(|deadline| {
             time::Instant::now()
+                // A service may ask for a pause without end, which no clock can hold.
                 .checked_add(delay)
                 .is_none_or(|end| end >= deadline)
         });
+        // An earlier attempt than the service asked for would be refused again, and a later one than the deadline is no attempt.
         if requested > policy.longest_delay || is_late {
             return Err(failure.error);
         }

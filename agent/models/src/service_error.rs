@@ -48,6 +48,7 @@ impl ServiceError {
         let codes = codes(root, error);
         let kind = match kind_in(&ERROR_WORDS.codes, &codes) {
             Some(FailureKind::RateLimit) if is_daily(error) => Some(FailureKind::Quota),
+            // The status says that the request is bad. This kind says more: its remedy is to correct the parameters of the tool.
             None if names_tool(error) => Some(FailureKind::BadSchema),
             kind => kind,
         };

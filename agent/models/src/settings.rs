@@ -55,6 +55,7 @@ impl Asked<'_> {
         let facts = self.facts;
         match (self.generation.reasoning_effort, facts) {
             (None, _) => Ok(None),
+            // A model without reasoning does what is asked, and would refuse the field.
             (Some(ReasoningEffort::Off), Some(facts)) if !facts.reasons => Ok(None),
             (Some(_), Some(facts)) if !facts.reasons => refused(REASONING, "it does not reason"),
             (Some(ReasoningEffort::Off), Some(facts)) if !facts.off => {
@@ -84,6 +85,7 @@ impl Asked<'_> {
         };
         let reasons = match self.generation.reasoning_effort {
             Some(effort) => effort != ReasoningEffort::Off,
+            // Without a level, the model decides: one that reasons by itself refuses a temperature all the same.
             None => self.facts.is_some_and(|facts| facts.is_on),
         };
         match self.facts.map(|facts| facts.temperature) {
@@ -154,6 +156,7 @@ pub(crate) fn forced_call(
             .last()
             .is_some_and(|last| last.role == Role::User);
     let name = match choice {
+        // This choice ends every run, so it holds for each turn.
         Some(ToolChoice::None) => return Ok(Some(ForcedCall::None)),
         Some(ToolChoice::Required) if is_first => return Ok(Some(ForcedCall::Any)),
         Some(ToolChoice::Tool(name)) if is_first => name,

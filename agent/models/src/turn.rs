@@ -126,6 +126,7 @@ impl<'a> TurnBuilder<'a> {
         let block = &mut self.blocks[at];
         block.text.push_str(piece);
         if let (Kind::Text, Some(sink)) = (&block.kind, self.text_sink) {
+            // A mark counts only at the beginning and the end of one text, so each part has a reader of its own.
             if self.spoken.0 != at {
                 send_text(sink, &self.spoken.1.finish());
                 self.spoken = (at, WrittenThoughts::default());
@@ -145,6 +146,7 @@ impl<'a> TurnBuilder<'a> {
             .iter()
             .for_each(|sink| send_text(*sink, &self.spoken.1.finish()));
         self.blocks
+            // A call that was begun and never written has nothing to run, and no result could name it.
             .retain(|block| !block.is_nameless() || !block.text.is_empty());
         let mut named = self
             .blocks
@@ -166,6 +168,7 @@ impl<'a> TurnBuilder<'a> {
                 NAMELESS.clone_into(name);
             }
         }
+        // The Responses API may end an item before an earlier one; the order of the turn is that of the places.
         self.blocks.sort_by_key(|block| block.place);
         let has_calls = self
             .blocks
@@ -176,6 +179,7 @@ impl<'a> TurnBuilder<'a> {
         for block in self.blocks {
             block.write(origin, tools, &stop, &mut parts, &mut faults);
         }
+        // An explanation stands for a text that is missing, and would contradict one that is there.
         let is_silent = !parts.iter().any(|part| matches!(part, Part::Content(_)));
         if let Some(words) = self.explanation.filter(|_| is_silent) {
             parts.push(Part::Content(words.into()));
@@ -291,6 +295,7 @@ const UNREADABLE: [&str; 5] = [
 fn checked(provider: &str, turn: Turn) -> Result<Turn, Failure> {
     match &turn.stop {
         StopReason::Other(reason)
+            // A call that arrived whole is run, so that the turn goes on without a repetition.
             if UNREADABLE.contains(&reason.as_str()) && turn.message.calls().next().is_none() =>
         {
             Err(Failure::unreadable_turn(provider, reason))

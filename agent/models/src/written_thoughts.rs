@@ -90,6 +90,7 @@ impl WrittenThoughts {
                     } else if START_MARKS
                         .iter()
                         .chain(TAGS.iter().map(|(tag, _)| tag))
+                        // The piece may end inside of a tag, whose rest decides whether this is a thought.
                         .any(|tag| tag.starts_with(start))
                     {
                         return String::new();
@@ -106,6 +107,7 @@ impl WrittenThoughts {
                     self.state = ThoughtState::Between;
                 }
                 ThoughtState::Between => {
+                    // White space between thoughts and answer belongs to neither, and a further tag may follow it.
                     self.held = self.held.trim_start().to_owned();
                     if self.held.is_empty() {
                         return String::new();

@@ -121,6 +121,7 @@ fn located(path: &Path) -> Result<PathBuf, SessionError> {
     }
     let text = path.to_string_lossy();
     match SessionFolder::new().and_then(|folder| folder.private_journal(folder.find(&text)?)) {
+        // The person may have meant a file, so the error speaks of both.
         Err(SessionError::Unknown { .. } | SessionError::NoHome) => Err(SessionError::NoJournal {
             text: text.into_owned(),
         }),
@@ -206,6 +207,7 @@ fn line(entry: &AuditEntry) -> String {
         "{:>6}  {}  {:7}",
         entry.seq,
         styled(FAINT, at),
+        // The file may come from elsewhere, with characters that a terminal obeys.
         visible(&entry.kind)
     );
     if let Some(session) = &entry.session {

@@ -28,14 +28,17 @@ pub(crate) fn fork(
     };
     let (from, to) = (original.id.to_string(), copy.id.to_string());
     let fork = || -> Result<(), SessionError> {
+        // Read as an unused one, so that SQLite leaves no files beside the original.
         let audit = Audit::open_unused(folder.private_journal(id)?)?;
         audit
             .find_start(&from)
             .map_err(SessionError::Damaged)?
+            // The copy would lose the limits of the job.
             .map_or(Ok(()), |start| SessionError::check_no_job(&from, &start))?;
         Ok(audit.fork(&from, &copy.journal(), &to, &options)?)
     };
     if let Err(error) = fork() {
+        // A copy without rows would be the newest session.
         copy.erase()?;
         return Err(error.into());
     }
@@ -50,6 +53,7 @@ pub(crate) fn erase(cx: &dyn CommandContext, ids: &[String]) -> Result<(), Sessi
         .iter()
         .map(|id| folder.find(id))
         .collect::<Result<BTreeSet<_>, _>>()?;
+    // All are locked first, so that an open session erases none of the others.
     let locked = found
         .into_iter()
         .map(|id| folder.lock(id))

@@ -108,6 +108,7 @@ impl SessionError {
 impl From<SessionError> for CommandError {
     fn from(error: SessionError) -> Self {
         let exit = match &error {
+            // The file is no journal, which is no damage.
             SessionError::Damaged(AuditError::Open(_)) => Exit::Usage,
             SessionError::Damaged(_) => Exit::Problems,
             SessionError::Record(_) => Exit::Internal,

@@ -93,6 +93,7 @@ impl SessionFolder {
     pub(crate) fn find(&self, text: &str) -> Result<SessionId, SessionError> {
         let prefix = text.to_ascii_lowercase();
         let mut found = self.ids()?;
+        // An empty text, such as an unset variable, begins every ID.
         found.retain(|id| !prefix.is_empty() && id.to_string().starts_with(&prefix));
         match found[..] {
             [] => Err(SessionError::Unknown {
@@ -121,9 +122,11 @@ impl SessionFolder {
             .into_iter()
             .find(|id: &SessionId| match self.stored(*id, 0) {
                 Ok(stored) => stored.is_some_and(|StoredSession { start, .. }| {
+                    // A resumed job would lose its limits.
                     start.workspace == workspace && start.job.is_none()
                 }),
                 Err(error) => {
+                    // One damaged journal must not keep a person from the others.
                     warn_of_skipped(*id, &error);
                     false
                 }
@@ -146,6 +149,7 @@ impl SessionFolder {
                 let audit = Audit::open(journal).map_err(AuditError::from)?;
                 StoredSession::read_from(&audit, id, messages, true)
             }
+            // Another process has removed it since the folder was listed.
             Err(SessionError::Unknown { .. }) => Ok(None),
             Err(error) => Err(error),
         }

@@ -43,6 +43,7 @@ impl LockedSession {
         };
         // Waits, because another process may look whether the session is open.
         lock.lock()?;
+        // Another process may have erased the file between its creation and the lock.
         let is_held = is_at(&lock, &path)?;
         let session = Self {
             id,
@@ -67,6 +68,7 @@ impl LockedSession {
                 }
                 waited += PAUSE;
             }
+            // A lock on an erased file keeps nobody out.
             if is_at(&lock, &path).map_err(unusable)? {
                 break lock;
             }

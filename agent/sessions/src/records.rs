@@ -46,6 +46,7 @@ async fn begin(
                 is_new: true,
             };
             if let Err(error) = folder.prune(&Retention::from_settings(settings)) {
+                // Cleaning up must not keep a new session from its start.
                 program::warn(&format!("old sessions are kept: {error}"));
             }
             let name = session.session.id.to_string();
@@ -84,6 +85,7 @@ async fn resume(
     let journal = open(&file, place)?;
     let mut first = journal.find_start(&name).await?;
     if let Some(first) = &mut first {
+        // Paths of the conversation and of its grant mean other files elsewhere.
         if first.workspace != workspace {
             return Err(SessionError::OtherWorkspace {
                 name,
@@ -135,6 +137,7 @@ impl Drop for FolderSession {
             return;
         }
         let session = &self.session;
+        // An empty file is no journal that could be read.
         let is_empty = fs::metadata(session.journal()).map_or(true, |journal| journal.len() == 0);
         if is_empty || matches!(StoredSession::read_locked(session, 0), Ok(None)) {
             // If this fails, the empty session is not listed, and pruned later.

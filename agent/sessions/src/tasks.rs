@@ -56,6 +56,7 @@ impl TaskStore for TaskFile {
             return;
         }
         if let Err(error) = self.write(tasks)
+            // Each task saves the file, and one warning is enough.
             && !self.is_reported.swap(true, Ordering::Relaxed)
         {
             let path = self.path.display();

@@ -78,6 +78,7 @@ impl SharedWindows {
         };
         Box::pin(async move {
             let unusable = |reason| BudgetError::Window { reason };
+            // The counters wait for a lock that other processes hold.
             let updated = spawn_blocking(work)
                 .await
                 .map_err(|error| unusable(error.to_string()))?;
@@ -92,6 +93,7 @@ impl BudgetWindow for SharedWindows {
     }
 
     fn record(&self, spending: Spending) -> WindowFuture<'_> {
+        // Work that was done counts even beyond a limit.
         self.add(spending, false)
     }
 }

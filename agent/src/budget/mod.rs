@@ -80,6 +80,7 @@ impl Budget {
 
     /// Creates a child that has used these amounts before. They count for the child alone.
     pub(crate) fn child_with_spent(&self, limits: BudgetLimits, spent: Spending) -> Self {
+        // A question of one child does not stop the time of another, but that of all their ancestors.
         let person_clock = Arc::new(PersonClock::default().with_outer(self.person_clock().clone()));
         Self(Arc::new(Node {
             limits,
@@ -133,6 +134,7 @@ impl Budget {
         if let Some(window) = self.window()
             && let Err(error) = window.charge(spending).await
         {
+            // The tree is counted first: the window waits for other processes, and a lock held meanwhile would stop all runs of the tree.
             self.change_spent(self.lock(), |spent| spent.saturating_sub(spending));
             return Err(error);
         }
@@ -349,6 +351,7 @@ impl BudgetLimits {
                 Resource::Cost,
                 self.cost.map(Cost::nanos),
                 spent.cost.nanos(),
+                // A step has at least some cost, so that none begins once the limit is reached.
                 spending.cost.nanos().max(spending.steps),
             ),
         ];

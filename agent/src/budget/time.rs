@@ -58,6 +58,7 @@ impl Node {
                 return;
             }
             sleep_until(end).await;
+            // While a question is open, the end moves on with the clock, so that there is no time to sleep until.
             self.person_clock.until_idle().await;
         }
         pending().await

@@ -77,6 +77,7 @@ impl DeferredConsent {
 
     fn answer(&self, request: ApprovalRequest, decision: Decision) {
         let mut answers = self.answers.lock().ignore_poison();
+        // The last of two answers holds.
         answers.retain(|(answered, _)| answered.id != request.id);
         answers.push((request, decision));
     }
@@ -87,6 +88,7 @@ impl DeferredConsent {
         let position = answers
             .iter()
             .rposition(|(answered, _)| answered.covers(request))?;
+        // An answer is for one call: a second equal call is another decision.
         Some(answers.remove(position).1)
     }
 

@@ -77,6 +77,7 @@ impl ApprovalQuestion<'_> {
         let mut rulings = approval.rulings();
         approval.targets == [Target::unbounded(approval.tool)]
             && approval.concerns.is_empty()
+            // A rule holds for later sessions, and a stranger's text may have led to this call.
             && !approval.cx.is_exposed()
             && approval.cx.agent().is_none()
             && rulings.all(|ruling| ruling.reasons().iter().all(is_default))

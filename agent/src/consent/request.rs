@@ -56,6 +56,7 @@ impl ApprovalRequest {
             .as_ref()
             .and_then(|preview| Some(preview.as_ref().ok()?.digest()));
         let arguments_digest = approval.hash_arguments(key.as_bytes());
+        // Remarks and the text of the preview may differ in another process, which must know the request again.
         let identity = json!({
             "session": cx.session(),
             "call": call,

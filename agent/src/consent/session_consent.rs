@@ -67,6 +67,7 @@ impl<A: Asker> SessionConsent<A> {
         if self.recall(&approval).await == Memory::Holds {
             return Decision::Allow;
         }
+        // A lock of tokio, because it is held over the wait for a person; one of std would block a worker.
         let _turn = self.queue.lock().await;
         // An earlier question of the queue may have answered this one.
         let memory = self.recall(&approval).await;
@@ -80,6 +81,7 @@ impl<A: Asker> SessionConsent<A> {
         }
         question.has_changed |= memory == Memory::Bound;
         let is_lasting = match self.asker.ask(question).await {
+            // An asker may offer an answer that it should not, and a client over a wire may send one.
             ApprovalAnswer::Session => question.may_last(),
             ApprovalAnswer::Always => question.may_be_kept(),
             ApprovalAnswer::Once => question.holds_for_hosts(),

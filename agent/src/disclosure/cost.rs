@@ -43,6 +43,7 @@ pub(super) fn is_search(
             || context_tokens
                 .is_some_and(|tokens| is_above(about, tools, tokens.saturating_mul(percent) / 100))
     };
+    // A search that has more tokens than it spares is worth nothing, unless the service takes no more tools.
     is_cut || is_over() && is_above(about, tools, tokens(about, narrowed))
 }
 

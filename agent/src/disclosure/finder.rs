@@ -115,6 +115,7 @@ impl ToolFinder {
             (definition, line, size)
         };
         let texts: Vec<_> = search.found.iter().map(text).collect();
+        // A definition over the budget must not displace one that fits.
         let is_within = texts.iter().any(|(.., size)| *size <= left);
         let (mut definitions, mut lines) = (String::new(), String::new());
         let (mut names, mut too_large) = (Vec::new(), Vec::new());

@@ -109,6 +109,7 @@ impl SessionDisclosure {
         let is_forced =
             |entry: &Entry| forced.is_some_and(|forced| entry.name() == forced.as_str());
         let narrow = || {
+            // Tools that are found and cannot be called, or the other way round, are of no use.
             let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2)?;
             tools.disclosing(of_search, |entry| is_always(entry) || is_forced(entry))
         };

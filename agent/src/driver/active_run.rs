@@ -83,6 +83,7 @@ impl ActiveRun {
 
     /// Sends an event of the run, unless the run has ended. The event is built only if there is a sink.
     pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
+        // Held while the event is sent, so that none follows the run's last one.
         let has_ended = self.has_ended.read().ignore_poison();
         if !*has_ended {
             self.sink.send(event);
@@ -172,6 +173,7 @@ impl Drop for PresentRun {
 impl EventSink for Arc<WorkingAgent> {
     fn send(&self, event: Event) {
         let event = match event {
+            // An inner sub-agent's event has its whole path already.
             Event::SubAgent { .. } => event,
             event => Event::SubAgent {
                 agent: self.agent.clone(),

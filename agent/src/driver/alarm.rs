@@ -84,6 +84,7 @@ impl Alarms {
         let key = (at, state.next_id);
         state.next_id += 1;
         state.pending.insert(key, (sender, overdue));
+        // Most alarms are later than the next one, and need no wake-up.
         if state.wakes_at.is_none_or(|wakes_at| at < wakes_at) {
             self.changed.notify_one();
         }

@@ -71,6 +71,7 @@ impl Driver {
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
+        // Results that a compaction left out are read from the conversation, since a store of outputs drops the oldest.
         run_cx.active.set_results(run.past_results());
         let mut batch = Batch {
             run,
@@ -195,6 +196,7 @@ impl<'a> Batch<'a> {
         }
         self.answer(position, result, Some(&error))?;
         if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
+            // The other calls go on, so that each call of the turn has its one result.
             self.fatal.get_or_insert(error);
         }
         Ok(())
@@ -221,6 +223,7 @@ impl<'a> Batch<'a> {
     /// Ends the run if calls wait for approvals. A cancelled run does not wait.
     fn wait_for_approvals(&mut self, is_cancelled: bool) {
         let mut deferred = std::mem::take(&mut self.deferred);
+        // Calls are refused in the order in which they end. A person reads the requests in that of the turn.
         deferred.sort_by_key(|(position, _)| *position);
         if !deferred.is_empty() && is_cancelled {
             self.run.cancel();
@@ -332,6 +335,7 @@ impl<'a> Batch<'a> {
         }
         let running = self.tasks.running.drain();
         let mut left: Vec<_> = running.map(|(_, running)| running).collect();
+        // A hash map has no order, and events of equal runs are to be equal.
         left.sort_unstable_by_key(|running| running.position);
         for running in left {
             self.abandon(&running, running.gated.abandon(), ToolErrorKind::Cancelled)?;
@@ -350,6 +354,7 @@ impl<'a> Batch<'a> {
         let (pending, reporter) = &self.calls[running.position];
         let mut error = ToolError::new(pending.call.name.as_str(), kind);
         let entry = self.run_cx.tools.get(&pending.call.name);
+        // Nobody knows whether the tool has begun: the driver stopped waiting for it.
         if entry.is_ok_and(|entry| !entry.tool().effects.is_idempotent()) {
             error = error.with_unclear_effects();
         }

@@ -41,6 +41,7 @@ impl CallReporter {
         let (id, name) = (call.id.clone(), call.name.clone());
         let (targets, mut rulings) = judge_call(call, tools, cx).unwrap_or_default();
         if refused.is_some() {
+            // Nothing was decided about a call that is not run.
             rulings.clear();
         }
         let arguments = tools.masked_arguments(call);

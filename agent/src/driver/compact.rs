@@ -182,6 +182,7 @@ impl Driver {
             .extend(replace_largest(run, newest, bytes, most, run_cx));
         if room.is_refused()
             && compacted.summary_problem.is_none()
+            // The service refuses the same request again, so any summary is better than none.
             && self.request_size(run, run_cx).bytes >= compacted.before.bytes
         {
             self.summarise(run, newest, room, 0, compacted, run_cx)
@@ -210,6 +211,7 @@ impl Driver {
         for end in turn_starts(run.messages()).filter(|end| *end > start && *end >= first) {
             let text = dropped_text(&run.messages()[start..end]);
             let bytes = summarised_bytes(run, start..end, &text);
+            // A text in place of few messages can be longer than they are.
             if bytes < before {
                 found = Some((end, text));
                 if run.compaction.tokens(definitions + bytes) <= most {

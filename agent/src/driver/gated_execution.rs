@@ -104,6 +104,7 @@ impl DeadlineObserver for DeadlineAlarm {
     fn moved(&self, cx: &ToolContext) {
         if let Some(pending) = self.pending.get() {
             let mut pending = pending.lock().ignore_poison();
+            // The old alarm is dropped, and so cancelled.
             pending.alarm = self.alarm(cx, pending.limit);
         }
     }

@@ -67,6 +67,7 @@ impl Meter<'_> {
             .as_ref()
             .and_then(|turn| turn.as_ref().ok()?.usage)
             .unwrap_or_default();
+        // Estimates cost a walk through the conversation.
         if self.budget.counts_tokens() && guarded::about(provider).is_metered {
             usage += self.estimated(request.messages, &turn, lost, received);
         }
@@ -99,6 +100,7 @@ impl Meter<'_> {
             Some(Ok(turn)) if turn.usage.is_some() => (lost, 0),
             Some(Ok(turn)) => (lost + 1, prompt_bytes(from_ref(&turn.message))),
             Some(Err(error)) => (
+                // A provider that reports no lost replies may still have sent text.
                 lost.max((received > 0 || is_interrupted(error)).into()),
                 received,
             ),
@@ -143,6 +145,7 @@ impl Driver {
             return Ok(());
         };
         let all = Spending::calls(calls.len() as u64);
+        // Most turns fit, and a charge of all is one step of a shared window.
         if charge(run_cx.budget, all).await?.is_none() {
             return Ok(());
         }
@@ -189,6 +192,7 @@ pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 
 /// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them. Counts only the messages
 /// after the recorded ones.
 pub(super) fn request_bytes(run: &Run) -> u64 {
+    // Counted from the request before, so that a turn costs only its new messages.
     if let Some((bytes, added)) = run.recorded_bytes() {
         return bytes + shown_bytes(added, &run.compaction);
     }

@@ -289,6 +289,7 @@ impl Driver {
 
         let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
         let tools = self.offered_tools(session);
+        // Kept for one repetition: a service with a small context may refuse a first request with all tools.
         let first = (!tools.is_disclosing()).then(|| run.clone());
         let cx = self.deferring(self.call_context(session, &tools, &budget), &mut run)?;
         let cx = active.enter(cx);
@@ -343,6 +344,7 @@ impl Driver {
         let stop = self.cancellation.run_until_cancelled(budget.time_over());
         let steps = cancelled_by(stop, &token, steps);
         let (mut summary, stop) = reporting(&run_cx, steps).await;
+        // The end of the time cancels the run's token, and the outcome names the reason.
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
         }
@@ -357,6 +359,7 @@ impl Driver {
             return Box::pin(self.drive_in_span(session, first, before, check)).await;
         }
         summary.spent = budget.spent();
+        // A prompt that no model has answered is not kept, so that it can be given again.
         if summary.steps > 0 {
             session.complete_run(run, before);
         }

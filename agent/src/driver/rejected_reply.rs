@@ -73,6 +73,7 @@ impl Driver {
             reason: error.to_string(),
             withdraws_text,
         });
+        // A note changes the prompt, and an empty reply often passes with the same request.
         if *repeats == told_at && run.can_be_noted() {
             run.add_note(note);
         }

@@ -46,6 +46,7 @@ pub(super) fn replace_largest(
     run_cx: &RunContext<'_>,
 ) -> Vec<String> {
     let mut large = large_results(run, first..run.messages().len());
+    // So the fewest results are lost to the model.
     large.sort_by_key(|result| Reverse(result.bytes));
     let mut replaced = Vec::new();
     for result in large {

@@ -141,6 +141,7 @@ pub(super) async fn cancelled_by<S: Future, F: Future>(
 ) -> (F::Output, Option<S::Output>) {
     let (mut future, mut stop, mut stopped) = (pin!(future), pin!(stop), None);
     let output = poll_fn(|task| {
+        // A future that has ended must not be polled again.
         if !token.is_cancelled()
             && let Poll::Ready(reason) = stop.as_mut().poll(task)
         {

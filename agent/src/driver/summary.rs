@@ -79,6 +79,7 @@ impl Driver {
         compacted.summary_problem = problem;
         let is_kept = match &compacted.summary_problem {
             None => true,
+            // The service is at fault and not the conversation: the next request may do without a summary.
             Some(SummaryProblem::Failed { .. }) => false,
             Some(_) => room.is_refused(),
         };
@@ -114,6 +115,7 @@ impl Driver {
     ) -> Result<Option<SummaryAnswer>, DriverError> {
         let mut messages = run.compaction.view(&run.messages()[..end]).into_owned();
         messages.push(Message::text(Role::User, REQUEST));
+        // A small context has no room for a summary of the usual length.
         let most = u32::try_from(room.percent(LONGEST))
             .map_or(OUTPUT_LIMIT, |most| most.min(OUTPUT_LIMIT));
         let no_text = |problem| {

@@ -30,6 +30,7 @@ pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> 
     };
     let (mut send, mut future) = (pin!(send), pin!(future));
     poll_fn(|task| {
+        // First, so that an end that is known by now comes before the run's last event.
         let Poll::<std::convert::Infallible>::Pending = send.as_mut().poll(task);
         future.as_mut().poll(task)
     })

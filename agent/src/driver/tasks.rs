@@ -55,6 +55,7 @@ impl CallTasks {
     /// Returns [`DriverError::NoThread`] if the alarm thread cannot be started.
     pub(super) fn new(runtime: &Handle) -> Result<Self, DriverError> {
         let alarms = alarms().map_err(DriverError::NoThread)?;
+        // The alarm thread must not wait for a run.
         let (overdue_sender, overdue_receiver) = unbounded_channel();
         Ok(Self {
             running: HashMap::new(),
@@ -100,6 +101,7 @@ impl CallTasks {
     /// Waits for the next event. Call it only while a call is running.
     pub(super) async fn next_event(&mut self) -> BatchEvent {
         poll_fn(|task| {
+            // A result that is there counts, also if the alarm of its call is due.
             if let Poll::Ready(Some(joined)) = self.set.poll_join_next_with_id(task) {
                 return Poll::Ready(BatchEvent::Joined(joined));
             }

@@ -56,6 +56,7 @@ impl Driver {
         let sink = run_cx.sink;
         is_streamed.store(false, Ordering::Relaxed);
         let send = |text: &str| {
+            // A retry of the provider and a rejection of the driver both withdraw text, and only text that was sent.
             is_streamed.store(true, Ordering::Relaxed);
             sink.send(|| Event::Text {
                 text: text.to_owned(),
@@ -67,6 +68,7 @@ impl Driver {
             return Ok(());
         };
         let turn = turn?;
+        // An empty turn is no part of the conversation: services refuse it in later requests. Its tokens count all the same.
         if is_empty(&turn, self.about()) {
             run.record_usage(turn.usage);
             return Err(ProviderError::NoAnswer {
@@ -74,6 +76,7 @@ impl Driver {
             }
             .into());
         }
+        // A provider that does not stream sends no text by itself, and streamed text is not sent again.
         let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
         let mut texts: Vec<_> = turn.message.parts.iter().filter_map(text_of).collect();
         texts.retain(|_| is_unsent);

@@ -31,6 +31,7 @@ impl Meter<'_> {
                 Ok(turn) => turn,
                 Err(error) => return Some(Err(error)),
             };
+            // A pause with calls waits for their results, which nobody makes here.
             let goes_on = turn.stop == StopReason::Paused && turn.message.calls().next().is_none();
             if goes_on {
                 messages.to_mut().push(turn.message.clone());

@@ -88,6 +88,7 @@ impl WorkerGate {
     /// Returns the gate of this runtime.
     pub(super) fn for_runtime(runtime: &Handle) -> Arc<Self> {
         let mut gates = GATES.lock().ignore_poison();
+        // Runtimes end, as those of tests do, and their gates with them.
         gates.retain(|(_, gate)| gate.strong_count() > 0);
         let known = gates
             .iter()
@@ -103,6 +104,7 @@ impl WorkerGate {
     /// Creates a gate with this many slots, and at least one.
     fn new(slots: usize) -> Self {
         Self {
+            // A runtime with one worker cannot keep one free, and must run calls all the same.
             slots: slots.max(1),
             state: Mutex::default(),
         }
@@ -141,6 +143,7 @@ impl WorkerGate {
             .take(count)
             .map(|queued| queued.waker.clone())
             .collect();
+        // A waker runs foreign code, which may poll a call and come back here.
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         outcome
@@ -170,6 +173,7 @@ impl GatedCall {
     ) -> GateDecision<'_> {
         let mut state = self.gate.state();
         let ahead = match *ticket {
+            // No more than the slots are counted: a thousand waiting calls would make each poll long.
             Some(ticket) => state.queue.range(..ticket).take(self.gate.slots).count(),
             None => state.queue.len(),
         };
@@ -178,6 +182,7 @@ impl GatedCall {
             ticket.take().and_then(|ticket| state.queue.remove(&ticket));
             return GateDecision::Enter(PollSlot(self));
         }
+        // A call that has begun may have had effects, so it waits and is not refused.
         if !has_begun && state.abandoned.len() >= self.gate.slots {
             ticket.take().and_then(|ticket| state.queue.remove(&ticket));
             return GateDecision::Exhausted;

@@ -92,6 +92,7 @@ pub(super) fn written_call(
 fn json_names(text: &str) -> impl Iterator<Item = String> {
     text.match_indices('{')
         .map(|(at, _)| at)
+        // An object inside of a sentence is an example, which a model may give in an answer.
         .filter(|at| can_be_call(&text[..*at]))
         .take(MAX_OBJECTS)
         .filter_map(|at| {

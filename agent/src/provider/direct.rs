@@ -68,6 +68,7 @@ impl Provider for Direct {
     }
 
     fn check(&self, request: Request<'_>) -> Result<(), ProviderError> {
+        // A prompt that is refused each time is not recorded, so that no session to resume is left.
         turn(request).map(drop)
     }
 
@@ -128,6 +129,7 @@ fn result_of(part: &Part) -> Option<(&str, &ToolResult)> {
 
 /// Returns the texts of the results. Several results each have their call as a heading.
 fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet) -> String {
+    // A single result is printed alone, so that a program can read it.
     if let [(_, result)] = results {
         return render_result(result);
     }

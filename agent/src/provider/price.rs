@@ -75,6 +75,7 @@ impl Price {
         let long = self.long.filter(|(above, _)| usage.input_tokens > *above);
         let rates = long.map_or(self.rates, |(_, rates)| rates);
         let of = |tokens: u64, price: Cost| u128::from(tokens) * u128::from(price.0);
+        // A service may report more cached tokens than it read, and a cost must not become negative.
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let plain = usage.input_tokens - cached;
         let written = usage.cache_write_tokens.min(plain);

@@ -173,6 +173,7 @@ impl<'a> Parser<'a> {
     /// Parses the JSON value at the current position. On an error, the position does not change.
     fn json(&mut self) -> Result<Json, String> {
         let mut values = Deserializer::from_str(self.rest()).into_iter::<IgnoredAny>();
+        // The calls follow each other without a mark, so that the end of the JSON is looked for first.
         let is_whole = values.next().is_some_and(|value| value.is_ok());
         // `Json::parse` gives the reason for an incomplete value.
         let text = if is_whole {
@@ -239,6 +240,7 @@ fn render_pair(key: &str, value: Node<'_>) -> Option<String> {
         return None;
     }
     match value.as_str() {
+        // `7` would be read back as a number where the schema allows both.
         Some(text) if Json::parse(text).is_ok() => None,
         Some(text) if is_plain(text) => Some(format!("{key}={text}")),
         Some(text) => Some(format!("{key}='{}'", text.replace('\'', r"'\''"))),

@@ -91,6 +91,7 @@ impl Provider for Scripted {
         let played = request
             .messages
             .iter()
+            // The place in the script is that of the conversation, so that a resumed session does nothing twice.
             .filter(|message| message.role == Role::Assistant)
             .count();
         let turn = self.turns.get(played).cloned();

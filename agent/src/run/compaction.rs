@@ -81,6 +81,7 @@ impl Compaction {
             {
                 *result = ToolResult {
                     content: vec![Content::text(notice)],
+                    // A search keeps its structure without names: found tools are read from results, and these are forgotten with it.
                     structured: found::left_out(name, result),
                     is_error: result.is_error,
                     ..ToolResult::default()
@@ -103,6 +104,7 @@ impl Compaction {
         else {
             return (messages, None, &[]);
         };
+        // A stored run may have fewer messages than its summary says.
         let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
         (&messages[..start], Some(text), &messages[end.max(start)..])
     }
@@ -165,6 +167,7 @@ impl Run {
         let calls = shown.flat_map(Message::calls);
         let ids: BTreeSet<_> = calls.map(|call| &*call.id).collect();
         let compaction = &mut self.compaction;
+        // Notices of results that the summary replaces are in no request any more.
         compaction.notices.retain(|id, _| ids.contains(id.as_str()));
         compaction.summary = Some(ConversationSummary {
             messages,

@@ -44,6 +44,7 @@ impl Conversation {
     /// Returns the newest message, to add to it. Its calls must stay as they are.
     pub(super) fn newest_mut(&mut self) -> Option<&mut Message> {
         self.counted
+            // The counted bytes have the message without the addition.
             .take_if(|counted| counted.messages == self.messages.len());
         Arc::make_mut(&mut self.messages).last_mut()
     }
@@ -56,6 +57,7 @@ impl Conversation {
             if call.id.trim().is_empty() {
                 call.id = self.unused_id("", "call", 1);
             } else if self.used_ids.contains_key(&call.id) {
+                // Services give equal ids to the calls of different turns, and some to those of one.
                 call.id = self.unused_id(&call.id, &call.id, 2);
             }
             self.used_ids.insert(call.id.clone(), 2);
@@ -64,6 +66,7 @@ impl Conversation {
 
     /// Returns the first unused id of `stem_first`, `stem_(first + 1)`, ….
     fn unused_id(&mut self, id: &str, stem: &str, first: u64) -> String {
+        // The lowest free suffix is kept, so that a run of very many turns does not look through all of them.
         let mut number = self.used_ids.get(id).copied().unwrap_or(first);
         let mut name = format!("{stem}_{number}");
         while self.used_ids.contains_key(&name) {

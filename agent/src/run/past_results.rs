@@ -6,6 +6,7 @@ use tools::protocol::{Message, Part};
 use tools::{Content, ToolResult, join};
 
 /// The results of a conversation, until it goes on.
+// Weak, so that the run can append to its messages without a copy while a call holds this.
 #[derive(Debug, Default)]
 pub(crate) struct PastResults(Weak<Vec<Message>>);
 

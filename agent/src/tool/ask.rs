@@ -54,6 +54,7 @@ pub(crate) async fn ask(
         Ok(other) => Err(ToolError::execution_failed(format!(
             "the answer {other:?} has no text"
         ))),
+        // No failure: the model goes on by its own decision and should not repeat the call.
         Err(AskError::NobodyThere(_)) => Ok(Reply::NobodyThere),
         Err(AskError::Unanswered { .. }) => Ok(Reply::Unanswered),
         Err(error) => Err(error.into()),

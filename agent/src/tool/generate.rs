@@ -115,6 +115,7 @@ async fn ask(
         .ok_or(ToolErrorKind::Cancelled)?;
     let turn = turn.map_err(|error| {
         if let (DriverError::Budget(error), Some(run)) = (&error, &run) {
+            // Otherwise the model would be asked once more, only to be refused.
             run.end_by_budget(error.clone());
         }
         failed(error)

@@ -140,6 +140,7 @@ impl Background {
                 "no later call can read the answer here; leave out `background`",
             ));
         }
+        // Looked at before the sub-agent begins to work, which could not be told to the model.
         tasks.check_room()?;
         let token = run.session_token.child_token();
         let budget = Budget::of_call(cx).child(BudgetLimits::default());
@@ -234,6 +235,7 @@ fn selection(globs: &[String], offered: &[Arc<Entry>]) -> Result<Selection, Tool
     let selection =
         Selection::parse(globs).map_err(|error| ToolError::execution_failed(error.to_string()))?;
     let unmatched = selection.unmatched(offered);
+    // A misspelt glob would give the sub-agent fewer tools than its task needs, without a word.
     if unmatched.is_empty() {
         return Ok(selection);
     }

@@ -24,6 +24,7 @@ pub(crate) fn open_chat(about: &ProviderInfo, request: &Request<'_>, cx: &ToolCo
     if !level_enabled!(LEVEL) {
         return OpenSpan::new(Span::none());
     }
+    // A provider without a wire makes no request to a service.
     let kind = if about.wire.is_some() {
         CLIENT
     } else {

@@ -44,6 +44,7 @@ impl Pattern {
         match (scan.has_wildcards, is_subtree) {
             (false, false) => Ok(Self::Literal(scan.plain)),
             (false, true) => Ok(Self::Subtree(scan.plain)),
+            // Only wildcards are limited: the longest of these patterns still compiles within the limit of `regex`.
             (true, _) if text.len() > MAX_LENGTH => Err(format!(
                 "a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"
             )),

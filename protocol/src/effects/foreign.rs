@@ -56,6 +56,7 @@ impl Declared {
             })?);
         }
         let writes = !self.writes.is_empty() || !self.destroys.is_empty();
+        // The user's templates may miss an argument of the server, through which the call would write unseen.
         if targets.is_empty() || is_unbounded || writes && self.has_unnamed(arguments) {
             targets.push(Target::unbounded(tool));
         }
@@ -111,6 +112,7 @@ fn is_below(whole: &Value, schema: &Value, path: &[&str], refs: usize) -> bool {
     let Some(schema) = schema.as_object() else {
         return false;
     };
+    // References can form cycles.
     let below = |schema: &Value, path: &[&str]| refs > 0 && is_below(whole, schema, path, refs - 1);
     let reference = schema
         .get("$ref")

@@ -113,6 +113,7 @@ impl<'t> TreeBuilder<'t> {
             sorted: to_u32(self.tree.sorted.len())?,
         };
         let repeated = match (len > MAX_UNSORTED, distinct) {
+            // Comparing each pair of keys would take quadratic time in a large object.
             (true, _) => self.sort(place),
             (false, true) => None,
             (false, false) => self.repeated(place),

@@ -43,6 +43,7 @@ fn write_value(text: &mut Vec<u8>, value: Node<'_>, is_canonical: bool) {
         Kind::Float(number) if !is_canonical => {
             drop(write!(text, "{}", serde_json::Value::from(number)))
         }
+        // RFC 8785 prints numbers as ECMAScript does.
         Kind::Float(number) => text.extend(ryu_js::Buffer::new().format(number).bytes()),
         Kind::BigInteger(digits) => text.extend(digits.bytes()),
         Kind::String(string) => write_string(text, string),
@@ -59,6 +60,7 @@ fn write_value(text: &mut Vec<u8>, value: Node<'_>, is_canonical: bool) {
         Kind::Object => {
             let mut members: Vec<_> = value.members().collect();
             if is_canonical {
+                // RFC 8785, section 3.2.3 sorts by UTF-16, which differs from the order of UTF-8 beyond the first plane.
                 members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
             }
             text.push(b'{');

@@ -161,6 +161,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let number = self.node.to_number().and_then(|number| number.as_f64());
+        // serde_json would pass infinity to the tool.
         if number.is_some_and(|number| (number as f32).is_infinite()) {
             return Err(Error::invalid_value(
                 self.unexpected(),

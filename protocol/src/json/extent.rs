@@ -57,6 +57,7 @@ impl Extent {
     fn enter(&mut self, outer: usize) -> bool {
         self.depth = self.depth.max(outer + 1);
         if self.depth == DEEPEST {
+            // A value that is not walked must count as too large, not as small.
             self.text = usize::MAX;
         }
         self.depth < DEEPEST

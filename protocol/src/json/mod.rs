@@ -84,6 +84,7 @@ impl Json {
     pub fn from_serialize(value: &impl Serialize) -> Result<Self, serde_json::Error> {
         match serialize::serialize(value)? {
             Some(serialized) => Ok(Self(Arc::new(JsonForm::Serialized(serialized)))),
+            // Text that nests deeper could not be parsed again.
             None => serde_json::to_value(value).map(Self::from),
         }
     }
@@ -158,6 +159,7 @@ impl Json {
     /// # Errors
     /// Returns serde's error if the JSON does not match the type or nests deeper than [`MAX_DEPTH`].
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        // Deserializing recurses, and a value of a host may nest without a bound.
         if self.extent().depth > MAX_DEPTH {
             return Err(serde::de::Error::custom(format_args!(
                 "JSON that nests deeper than {MAX_DEPTH} levels"

@@ -186,6 +186,7 @@ impl<'a> Node<'a> {
         let Mark::Object { len, sorted, .. } = tree.mark(place) else {
             return None;
         };
+        // A few keys are found sooner one by one than in a sorted list.
         if len as usize <= MAX_UNSORTED {
             return self
                 .members()

@@ -26,6 +26,7 @@ pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
         }
         Err(error) => Err(match *error {
             InvalidJson::Syntax { .. } => InvalidJson::Syntax {
+                // Only this slower parser knows line and column, and errors are rare.
                 message: serde_json::from_str::<Value>(&text)
                     .map_or_else(|error| error.to_string(), |_| String::new()),
             },

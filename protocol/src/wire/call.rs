@@ -88,6 +88,7 @@ pub(super) fn parse_call<'a>(
 ) -> ReadCall<'a> {
     let parsed = match arguments {
         Value::Null => Ok(Json::default()),
+        // Some services send calls without arguments so.
         Value::String(text) if text.trim().is_empty() => Ok(Json::default()),
         Value::String(text) => Json::parse(text.as_str()),
         value => Ok(Json::from(value.clone())),

@@ -60,6 +60,7 @@ impl Format {
         let call = |WireCall { call, beside }: &WireCall| {
             let mut value = self.write_call(call);
             if let Some((format, fields)) = beside
+                // Such fields, as signatures of thoughts, mean nothing to another service.
                 && *format == self
             {
                 add(&mut value, fields);

@@ -97,6 +97,7 @@ impl NameGrammar {
             return ToolName::new(wire).ok();
         }
         let name = ToolName::new(escape::unescape(self, wire)?).ok()?;
+        // Each name has one wire form: a text that merely resembles it can be the own name of another tool.
         (self.encode(&name) == wire).then_some(name)
     }
 
@@ -122,6 +123,7 @@ impl NameGrammar {
         for token in tokens(self, name) {
             match token {
                 Token::Literal(c)
+                    // No name of Gemini begins with a digit.
                     if words.is_empty() && !self.allows(c.encode_utf8(&mut [0; 4])) =>
                 {
                     words.extend(['_', c])
@@ -132,6 +134,7 @@ impl NameGrammar {
             }
         }
         words.truncate(most);
+        // A separator before the row would make it longer, and an escape could have that row.
         let words = match words.trim_end_matches('_') {
             "" => "tool",
             words => words,

@@ -64,6 +64,7 @@ impl WireNames {
     /// Returns `None` for the digested form of a name outside the set, and for a text that is no name.
     pub fn tool(&self, text: &str) -> Option<ToolName> {
         if NameGrammar::is_digested(text) {
+            // The text could also be the own name of another tool, which this call does not mean.
             return self.digested.get(text).cloned();
         }
         self.grammar

@@ -12,6 +12,7 @@ use crate::ToolCall;
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let mut fields = parts.fields("parameters");
     fields.insert(0, ("type", "function".into()));
+    // Always stated: this service takes an absent value for true.
     fields.push(("strict", parts.is_strict.into()));
     fields
 }

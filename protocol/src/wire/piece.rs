@@ -44,12 +44,14 @@ impl Piece {
             | Content::Resource {
                 resource: ResourceContents::Text { text, .. },
             } => Self::Text(text.clone()),
+            // The declared type is the word of a tool, and a service refuses data of another type.
             Content::Image { data, .. } => match Image::from_base64(data) {
                 Some(image) if media_types.contains(&image.media_type) => Self::Image(image),
                 _ => Self::Text(content.described()),
             },
             other => Self::Text(other.described()),
         };
+        // Services refuse blank texts.
         let is_blank = |piece: &Self| matches!(piece, Self::Text(text) if text.trim().is_empty());
         let mut pieces: Vec<_> = result
             .content
@@ -71,6 +73,7 @@ impl Piece {
         let mut pieces = Self::all(result, media_types);
         match pieces.first_mut() {
             _ if !result.is_error => {}
+            // Tools write errors with this beginning themselves.
             Some(Self::Text(text)) if text.starts_with(ERROR) => {}
             Some(Self::Text(text)) => text.insert_str(0, ERROR),
             _ => pieces.insert(0, Self::Text(ERROR.trim_end().to_owned())),

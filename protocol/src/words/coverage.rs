@@ -43,8 +43,10 @@ impl PatternWord {
                     };
                     rest = &rest[at + part.len()..];
                 }
+                // A wildcard must not stand for the part that makes the word special.
                 rest.ends_with(&**last) && first.len() >= length
             }
+            // An unknown text may be anything, so only a bare `*` is certain to match it.
             (Word::Unknown(_), _) => self.is_wild(),
             _ => false,
         }

@@ -46,6 +46,7 @@ fn runs_programs(words: &[Word]) -> bool {
         return false;
     };
     row.is_launcher
+        // An unknown word may be the option that runs a program.
         || row.may_run() && words.iter().any(|word| !matches!(word, Word::Known(_)))
         || specials(words, &|_| false)
             .iter()

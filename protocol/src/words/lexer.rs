@@ -115,6 +115,7 @@ impl Lexer<'_> {
                 '\'' => self.single_quotes()?,
                 '"' => self.double_quotes()?,
                 '\\' => match self.next() {
+                    // Behind a `\` at its end, a line goes on.
                     None | Some('\n') => return Err(BACKSLASH),
                     Some(c) => self.push(c),
                 },
@@ -144,6 +145,7 @@ impl Lexer<'_> {
 
     fn lexed(self) -> Result<Lexed, &'static str> {
         let text = String::from_utf8(self.bytes).map_err(|_| NOT_UTF8)?;
+        // `$'\0'` makes one only here.
         if text.contains('\0') {
             return Err(NUL);
         }

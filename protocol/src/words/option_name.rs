@@ -40,6 +40,7 @@ const SHORT: &[(&str, Effect)] = &[
 /// Returns the effect that the name of an option tells, and the number of bytes that have to be spelled. Of a program that `is_known`, the
 /// table says what its short options do. Other programs may read `@file` as a file of options.
 pub(super) fn effect(word: &str, is_known: bool) -> Option<(Effect, usize)> {
+    // Many programs read further arguments from such a file.
     if !is_known && word.starts_with('@') && word.len() > 1 {
         return Some((Effect::Loads, word.len()));
     }
@@ -54,6 +55,7 @@ pub(super) fn effect(word: &str, is_known: bool) -> Option<(Effect, usize)> {
 fn long(word: &str, is_known: bool) -> Option<(Effect, usize)> {
     let end = word.find(['=', ':']).unwrap_or(word.len());
     let option = &word[..end];
+    // The name and its sign have to be spelled; the value is free.
     let length = if end < word.len() { end + 1 } else { end };
     // Short options in a bundle seldom spell a part, and upper case begins the value of one, as in `-DLIB=x`.
     let (name, shortest) = match (option.strip_prefix("--"), option.strip_prefix('-')) {
@@ -89,6 +91,7 @@ fn parts(name: &str) -> Option<Vec<String>> {
     }
     for part in parts
         .iter_mut()
+        // `--hooks` is `--hook`, and `css` is no plural.
         .filter(|part| part.len() > 3 && part.ends_with('s'))
     {
         part.pop();
@@ -100,6 +103,7 @@ fn parts(name: &str) -> Option<Vec<String>> {
 /// Returns the effect of a name. Its last part counts as an abbreviation from this length on.
 fn named(parts: &[String], shortest: usize) -> Option<Effect> {
     let (first, last) = (parts.first()?, parts.last()?);
+    // `--no-exec` runs nothing, and `--log-level` writes nothing.
     if has_word(NEGATIONS, first) || has_word(PROPERTIES, last) {
         return None;
     }

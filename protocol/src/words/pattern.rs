@@ -28,6 +28,7 @@ impl WordsPattern {
     /// Compiles a pattern. Returns its canonical text, too.
     pub(crate) fn compile(text: &str) -> Result<(String, Self), String> {
         let mut words = lex(text, true)?;
+        // Two `**` match what one does, and equal clauses have equal texts.
         words.dedup_by(|later, earlier| is_any(later) && is_any(earlier));
         match &words[..] {
             [word] if is_any(word) => return Ok(("**".to_owned(), Self::Any)),
@@ -45,6 +46,7 @@ impl WordsPattern {
                 ));
             }
             all if all.iter().all(is_literal) => {
+                // A long list has a digest as the value of its target, and the clause must equal that.
                 let value = literal(all)?.to_value();
                 let pattern = Self::for_value(&value);
                 return Ok((value, pattern));
@@ -94,6 +96,7 @@ impl WordsPattern {
             Self::Literal(text) => text == value,
             Self::Prefix(base, _) => value
                 .strip_prefix(&**base)
+                // `git push **` does not cover `git push-all`.
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
             Self::Glob(pattern) => value
                 .parse::<Words>()

@@ -30,6 +30,7 @@ fn plain_options(words: &[Word]) -> Vec<String> {
     let Some(Word::Known(program)) = words.first() else {
         return Vec::new();
     };
+    // `git-push` is another spelling of `git push`.
     let with_program = name(program)
         .split_once('-')
         .filter(|(program, _)| WITH_PROGRAMS.contains(program));
@@ -45,6 +46,7 @@ fn plain_options(words: &[Word]) -> Vec<String> {
     };
     let mut starts = vec![1];
     let mut index = 1;
+    // The word after an option may be its value or the subcommand, so both readings are made.
     while index < words.len().min(MOST) && (is_option(index) || index > 1 && is_option(index - 1)) {
         index += 1;
         starts.push(index);

@@ -10,6 +10,7 @@ pub(crate) fn quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
+    // Invisible characters could make one command look like another to the person who approves it.
     if !word.contains(is_invisible) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
@@ -37,6 +38,7 @@ pub(super) fn unknown_word(text: &str) -> String {
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match c {
+            // `"$@"` would be read back as any number of words.
             '$' if rest.starts_with('@') => quoted.push_str("$\"\""),
             '$' => match variable(rest) {
                 Some(name) => {

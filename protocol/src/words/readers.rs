@@ -14,6 +14,7 @@ pub(super) fn read_awk(words: &[Word], command: (usize, usize), found: &mut Vec<
         if std::mem::take(&mut is_separator) {
             continue;
         }
+        // Its value is the next word, which would be taken for the program.
         is_separator = word == "-F";
         if !word.starts_with("-F") && !is_filter(word) {
             found.push(Special::whole(index, Effect::Runs, command));
@@ -24,6 +25,7 @@ pub(super) fn read_awk(words: &[Word], command: (usize, usize), found: &mut Vec<
 /// Returns true if a program only prints.
 fn is_filter(program: &str) -> bool {
     let text = without_strings(program).replace("||", " ");
+    // `|` and `system` run programs, `@` calls functions by name or loads code, and `getline` reads other files.
     if text.contains(['|', '@']) || text.contains("system") || text.contains("getline") {
         return false;
     }
@@ -49,6 +51,7 @@ pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<
     const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
         --replace-all";
     const READS: &str = "-l --list --get --get-all --get-regexp --get-urlmatch get list";
+    // A key alone prints its value.
     let is_key = args.len() == 1 && first.contains('.') && !first.starts_with('-');
     if is_key || has_word(READS, first) {
         return;
@@ -88,6 +91,7 @@ pub(super) fn read_letters(words: &[Word], command: (usize, usize), found: &mut 
     let Some(Word::Known(word)) = words.get(index) else {
         return;
     };
+    // The table has the options with a dash.
     if word.starts_with('-') {
         return;
     }
@@ -95,6 +99,7 @@ pub(super) fn read_letters(words: &[Word], command: (usize, usize), found: &mut 
     let effects = word
         .chars()
         .filter_map(|letter| row.effect(&format!("-{letter}")));
+    // The order of `Effect` puts the worst first.
     if let Some((effect, _)) = effects.min_by_key(|(effect, _)| *effect as u8) {
         found.push(Special::whole(index, effect, command));
     }

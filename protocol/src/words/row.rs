@@ -209,6 +209,7 @@ impl Row {
             if self.takes_next(word) {
                 return None;
             }
+            // A wildcard at the end leaves the value free, and one elsewhere leaves nothing free.
             let is_start = form.find('*') == Some(form.len() - 1);
             return is_of_form(form, word).then_some(if is_start {
                 form.len() - 1
@@ -227,6 +228,7 @@ impl Row {
                 .strip_prefix('-')
                 .filter(|rest| !rest.starts_with('-'))?;
             let end = bundle
+                // The rest of the bundle is the value of that letter.
                 .find(|c| self.valued.contains(c))
                 .unwrap_or(bundle.len());
             return bundle.find(letter).filter(|at| *at <= end).map(|at| at + 2);
@@ -237,6 +239,7 @@ impl Row {
                 Some(name) => !name.is_empty() && begins(form, name),
                 None => name
                     .strip_prefix('-')
+                    // A shorter one is more likely a bundle of letters.
                     .is_some_and(|name| name.len() > 3 && begins(form, name)),
             },
             None => name == form || form.starts_with('-') && name.strip_prefix('-') == Some(form),

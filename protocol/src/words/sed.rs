@@ -51,6 +51,7 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
                 };
                 special(
                     index,
+                    // The suffix of the backup can name another folder, so it has to be spelled as well.
                     if word[length..].contains(['/', '*']) {
                         usize::MAX
                     } else {

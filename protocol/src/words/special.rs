@@ -94,6 +94,7 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
     }
     let is_digest = |word: &Word| matches!(word, Word::Digest(_));
     if !is_plain && let Some(index) = words.iter().position(is_digest) {
+        // A word behind the digest may be special, and nobody sees it.
         found.push(Special::whole(index, Effect::Hidden, (0, 0)));
     }
     found
@@ -123,6 +124,7 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
     while let Some(Word::Known(word)) = words.get(index) {
         if word.starts_with('-') && word.len() > 1 {
             index += usize::from(row.takes_next(word));
+        // `env` and `sudo` take assignments before the command.
         } else if !row.runs.contains(&"=") || !word.contains('=') {
             if operands == 0 {
                 return Some(index);
@@ -159,6 +161,7 @@ fn find(
         subcommands(row, words, from)
     };
     let end = match candidates.last() {
+        // The options behind a subcommand are its own.
         Some(last) if row.is_strict => *last,
         _ => words.len(),
     };
@@ -222,6 +225,7 @@ fn find(
             found,
         );
     }
+    // An alias or an extension can have the name of the subcommand.
     if let Some(&index) = candidates.last().filter(|_| row.is_strict && !is_known) {
         found.push(Special::whole(index, Effect::Runs, command));
         find(&table::OTHERS, words, (command.0, index), by_name, found);
@@ -241,6 +245,7 @@ fn subcommands(row: &Row, words: &[Word], from: usize) -> Vec<usize> {
     let mut may_be_value = false;
     for (index, word) in words.iter().enumerate().skip(from) {
         let Word::Known(word) = word else { break };
+        // `+` names a toolchain of cargo. An unknown option may take the next word as its value, so the word behind that counts, too.
         if word.starts_with(['-', '+']) {
             may_be_value =
                 word.starts_with('-') && !word.contains('=') && !row.plain.contains(&&**word);

@@ -29,6 +29,7 @@ impl UnspelledWord {
         let word: String = words.words[special.index]
             .to_string()
             .chars()
+            // A word can be a whole script.
             .take(80)
             .collect();
         Self {

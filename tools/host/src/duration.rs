@@ -14,6 +14,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         "d" => 86_400.0,
         _ => return Err(refused()),
     };
+    // `f64` also reads `inf`, `nan` and exponents.
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let number: Option<f64> = digits.parse().ok().filter(|_| plain);
     let number = number.ok_or_else(refused)?;

@@ -85,6 +85,16 @@ pub struct Extension {
 }
 
 /// The parts of a family.
+///
+/// All of these compile. The second of each pair does less than its author expects:
+///
+/// ```text
+/// default_grants: &["fan:read:**"]    sessions may read fans
+/// default_grants: &["fan:reads:**"]   no access is called `reads`, so the clause is left out
+///
+/// after: &["fs"]                      the services of `fs` are there when this family adds its own
+/// after: &[]                          a family whose name sorts before `fs` does not find them
+/// ```
 #[derive(Clone, Copy)]
 pub struct Parts {
     /// The grants that a session has unless its user drops them, such as `clock:read:now`. A clause that cannot be parsed is left out.

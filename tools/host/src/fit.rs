@@ -27,6 +27,7 @@ pub fn cut(line: &str, room: usize) -> String {
     let mut used = 0;
     let is_over = |c: char| {
         used += columns_of(c);
+        // The last column is for the `…`.
         used >= room
     };
     let end = line.find(is_over).unwrap_or(line.len());
@@ -78,9 +79,11 @@ pub fn hanging(text: &str, room: usize, first: &str, next: &str) -> String {
 
 fn with_starts(text: &str, room: usize, first: &str, next: &str) -> Vec<String> {
     let options = Options::new(room)
+        // A path or a command that is broken cannot be copied.
         .break_words(false)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     let options = options
+        // Other separators break inside of paths and flags.
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);
     let lines = wrap(text, options.initial_indent(first).subsequent_indent(next));
@@ -91,6 +94,7 @@ fn with_starts(text: &str, room: usize, first: &str, next: &str) -> Vec<String> 
 pub fn paragraphs(text: &str, room: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
+        // Such lines are Markdown that a reader sees as lines.
         let starts = line.is_empty() || line.starts_with([' ', '\t', '-', '*', '|', '#']);
         match lines.last_mut().filter(|last| !starts && !last.is_empty()) {
             Some(last) => *last = format!("{last} {line}"),

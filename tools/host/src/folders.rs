@@ -84,6 +84,7 @@ pub fn toolchains() -> Option<(PathBuf, PathBuf)> {
 
 /// Returns the program's folders and those of `toolcrib`, existing or not.
 pub fn own_folders() -> impl Iterator<Item = PathBuf> {
+    // A program of another name must not reach the keys and approvals of `toolcrib` either.
     let names = [program::name(), "toolcrib"];
     let folders = base().map(|base| {
         let caches = names.map(|name| base.cache_dir().join(format!("{name}-programs")));

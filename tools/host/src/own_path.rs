@@ -23,6 +23,7 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 fn link_on(path: &Path) -> Option<PathBuf> {
     let is_link =
         |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    // `/dev/stdout` is a link of the system, which a session cannot make.
     if path.starts_with("/dev") || path.starts_with("/proc") {
         return None;
     }

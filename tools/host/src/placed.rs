@@ -98,6 +98,7 @@ pub fn changed(
             continue;
         };
         count += 1;
+        // Of a tree that is too large to be searched, all of it counts as changed.
         if count > MAX_CHANGED {
             return vec![root.to_owned()];
         }
@@ -105,11 +106,14 @@ pub fn changed(
             continue;
         }
         let is_around = path == root || inner.is_some_and(|inner| inner.starts_with(&path));
+        // A move changes the record of a folder, so that one that was moved in is found, too.
         let is_changed = !is_around && change_time(&metadata) >= since;
         match fs::read_dir(&path) {
             Ok(entries) if !is_changed => waiting.extend(entries.flatten().map(|it| it.path())),
+            // An unreadable folder counts as changed: nobody can look inside.
             _ => found.extend(
                 path.ancestors()
+                    // Records are JSON, which has no other names.
                     .find(|it| it.to_str().is_some())
                     .map(Path::to_owned),
             ),
@@ -120,6 +124,7 @@ pub fn changed(
 
 /// Returns a time in nanoseconds since 1970 that is not after that of a later change of a file, although their clock may be behind.
 pub fn recently() -> u64 {
+    // The kernel stamps files with a clock that it moves only at ticks.
     let now = SystemTime::now().checked_sub(CLOCK_LAG);
     let since = now.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |time| time.as_nanos() as u64)
@@ -142,6 +147,7 @@ pub(crate) fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
     let root_id = FolderId::of(root).map(|id| (id, root.to_owned()));
     let mut all: Vec<_> = root_id.into_iter().collect();
     walk(trees, |id, path| all.push((id, path)));
+    // Records are JSON, which has no other names.
     all.retain(|(_, path)| path.to_str().is_some());
     let is_repository = |path: &Path| is_git(path) || path.join(GIT).exists();
     all.sort_by_cached_key(|(_, path)| path != root && !is_repository(path));
@@ -151,6 +157,7 @@ pub(crate) fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
 
 /// Visits the folders of trees, those near the top first. Of a folder of git, nothing inside.
 fn walk(trees: &[PathBuf], mut visit: impl FnMut(FolderId, PathBuf)) {
+    // A queue, so that the limit leaves out the deepest folders.
     let mut waiting: VecDeque<PathBuf> = trees.iter().cloned().collect();
     for _ in 0..MAX_SEEN {
         let Some(path) = waiting.pop_front() else {

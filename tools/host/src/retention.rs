@@ -94,6 +94,7 @@ impl Retention {
         let mut bytes: u64 = sessions.iter().map(|session| session.bytes).sum();
         let old = sessions.iter().skip(self.keep).rev();
         let surplus = old.filter(|session| {
+            // A file from the future, after a change of the clock, is new.
             let age = now.duration_since(session.changed).unwrap_or_default();
             let is_surplus = age > self.max_age || bytes > self.max_bytes;
             if is_surplus {

@@ -63,6 +63,7 @@ impl Followed {
         file: PathBuf,
         lock: impl FnOnce(&File) -> io::Result<()>,
     ) -> io::Result<Arc<Self>> {
+        // Other sessions read records at any time, so a record appears complete and locked.
         let draft = file.with_extension("draft");
         let mut record = private::create_file(&draft)?;
         record.write_all(&serde_json::to_vec(program)?)?;
@@ -79,6 +80,7 @@ impl Followed {
         });
         followed.look();
         fs::rename(&draft, &followed.file)?;
+        // The thread must not keep a record alive whose program has ended.
         let weak = Arc::downgrade(&followed);
         thread::spawn(move || {
             let mut pause = PAUSE;
@@ -88,6 +90,7 @@ impl Followed {
                     return;
                 };
                 followed.look();
+                // Looks at a large tree take at most a hundredth of the time.
                 pause = PAUSE.max(began.elapsed() * 100);
             }
         });
@@ -103,6 +106,7 @@ impl Followed {
             return;
         }
         let line = serde_json::to_vec(&new).unwrap_or_default();
+        // One write, so that a reader sees a whole line or the beginning of the last one.
         let _ = (&self.record).write_all(&[b"\n", &*line].concat());
         known.extend(new);
     }
@@ -143,6 +147,7 @@ impl<P: Program> ProgramRecord<P> {
     /// Returns an error of the kind `NotFound` if its session has removed it meanwhile, or another one if it cannot be read.
     pub fn read(file: PathBuf, is_locked: impl Fn(&File) -> io::Result<bool>) -> io::Result<Self> {
         let mut opened = File::open(&file)?;
+        // Asked before the text is read, so that the last lines of a session that ends meanwhile are not missed.
         let is_alive = is_locked(&opened)?;
         let mut text = Vec::new();
         opened.read_to_end(&mut text)?;
@@ -159,6 +164,7 @@ impl<P: Program> ProgramRecord<P> {
             program,
             folders: lines.flat_map(folders).collect(),
             is_alive,
+            // Open as long as the record, because closing it ends the lock.
             _opened: opened,
         })
     }
@@ -207,6 +213,7 @@ pub fn new_file(folder: &Path, begin: &str) -> PathBuf {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     folder.join(format!(
         "{begin}{}-{}-{count}.json",
+        // The system uses numbers of processes again, so the time is a part of the name.
         recently(),
         process::id()
     ))

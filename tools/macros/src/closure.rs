@@ -32,6 +32,7 @@ pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream
     };
     if function.is_async() {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::new(async move { #body }) }
+    // A function with effects usually waits for them, and would hold up the other calls of its thread.
     } else if attribute.pure.is_none() || attribute.blocking.is_some() {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_blocking(__cx, move |__cx| { #body }) }
     } else {
@@ -120,6 +121,7 @@ fn read(function: &Function) -> TokenStream {
     let pattern = if has_arguments {
         quote_spanned! {here=> __arguments }
     } else {
+        // An unused name would be a warning in the author's crate.
         quote_spanned! {here=> _ }
     };
     quote_spanned! {here=>

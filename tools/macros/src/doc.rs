@@ -46,6 +46,7 @@ fn literal(value: &Expr) -> Option<String> {
         return None;
     };
     let line = line.value();
+    // Only one, since more are the indentation of code and lists.
     Some(line.strip_prefix(' ').map(str::to_owned).unwrap_or(line))
 }
 

@@ -63,6 +63,7 @@ fn check_fields(
     properties: Option<&[&str]>,
     errors: &mut Errors,
 ) {
+    // The schema of an `#[args]` struct is known at registration, which checks the fields then.
     let Some(properties) = properties else { return };
     for field in fields
         .iter()

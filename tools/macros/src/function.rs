@@ -183,6 +183,7 @@ fn borrows(tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let borrows = match (token, tokens.peek()) {
+            // A lifetime is two tokens, and the next turn judges its name.
             (TokenTree::Punct(punct), Some(TokenTree::Punct(next))) if punct.as_char() == '&' => {
                 next.as_char() != '\''
             }

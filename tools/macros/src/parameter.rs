@@ -159,6 +159,7 @@ fn name(parameter: &PatType, errors: &mut Errors) -> Option<Ident> {
 /// Returns true for a context by value, false for one by reference, or an error message. Returns `None` for other types.
 fn context(ty: &Type) -> Option<Result<bool, &'static str>> {
     match plain(ty) {
+        // A macro sees names and no types, so an alias of the context is taken for an argument.
         Type::Path(path) if path.path.segments.last()?.ident == "ToolContext" => Some(Ok(true)),
         Type::Reference(reference) => {
             // Returns early for a reference to another type.
@@ -258,6 +259,7 @@ impl SerdeAttributes {
             let _ = attribute.parse_nested_meta(|meta| {
                 let has_value =
                     meta.input.peek(syn::Token![=]) || meta.input.peek(syn::token::Paren);
+                // These can state or replace what the schema says of an absent argument.
                 let states_schema = ["default", "extend", "with", "schema_with"]
                     .iter()
                     .any(|name| meta.path.is_ident(name));
@@ -271,6 +273,7 @@ impl SerdeAttributes {
                     } else {
                         meta.parse_nested_meta(|side| {
                             let name: LitStr = side.value()?.parse()?;
+                            // Arguments are read, so that the name for writing has no meaning.
                             if side.path.is_ident("deserialize") {
                                 parsed.name = Some(name.value());
                             }
@@ -280,6 +283,7 @@ impl SerdeAttributes {
                 } else if meta.input.peek(syn::token::Paren) {
                     let list;
                     parenthesized!(list in meta.input);
+                    // The value of an unknown attribute has to be consumed, or else syn reports it.
                     list.parse::<TokenStream>()?;
                 } else if meta.input.peek(syn::Token![=]) {
                     meta.value()?.parse::<syn::Expr>()?;

@@ -97,6 +97,7 @@ fn invalid_value(scheme: &str, value: &str) -> Option<&'static str> {
         "world" => None,
         "exec" => invalid_words(value),
         _ => value
+            // Parsers of URLs read a backslash as a slash.
             .split(['/', '\\'])
             // Parsers of URLs ignore spaces.
             .any(|segment| matches!(&*segment.replace(' ', ""), "." | ".."))
@@ -134,6 +135,7 @@ fn invalid_path(path: &str) -> Option<&'static str> {
     }
     let has_drive =
         |path: &str| matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    // `./C:/x` is absolute on Windows once it is resolved.
     (has_drive(path) || kept.first().is_some_and(|first| has_drive(first))).then_some(ABSOLUTE)
 }
 

@@ -105,6 +105,7 @@ pub(crate) fn types(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Type>> {
 /// Parses `= ::cribs` or `= "::cribs"`.
 pub(crate) fn path(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<Path> {
     equals(key, input, hint)?;
+    // A text is accepted as well, as serde writes paths so.
     let ahead = input.fork();
     if let Ok(text) = ahead.parse::<LitStr>() {
         input.advance_to(&ahead);

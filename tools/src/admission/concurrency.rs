@@ -23,6 +23,7 @@ impl ConcurrencyLimit {
 
     /// Takes a slot. Returns false if none is free or another call waits for one.
     pub(super) fn enter(&self) -> bool {
+        // Without the first condition, calls that need no queue would take each free slot before a waiting one.
         !self.is_wanted.load(Ordering::SeqCst) && self.take()
     }
 
@@ -36,6 +37,7 @@ impl ConcurrencyLimit {
 
     /// Releases a slot. Returns true if a call waits for one; the caller must then serve the queue.
     pub(super) fn leave(&self) -> bool {
+        // Sequential consistency is needed: release and acquire order would let this thread miss the waiter, and the waiter the slot.
         self.taken.fetch_sub(1, Ordering::SeqCst);
         self.is_wanted.load(Ordering::SeqCst)
     }

@@ -46,6 +46,7 @@ impl Index {
                 if let Ok(position) = list.binary_search(&call) {
                     list.remove(position);
                 }
+                // Paths come from calls, so keys without holders would grow without bound.
                 if holders.readers.is_empty() && holders.writers.is_empty() {
                     self.0.remove(&*key.text);
                 }

@@ -33,6 +33,7 @@ impl Key {
         let mut text = String::with_capacity(scheme.len() + domain.len() + value.len() + 12);
         text.push_str(scheme);
         text.push('\0');
+        // A separator would not do: a domain may have any character, and could imitate the beginning of a path.
         text.extend((domain.len() as u64).to_le_bytes().map(char::from));
         text.push_str(domain);
         text.push('\0');
@@ -40,6 +41,7 @@ impl Key {
             "fs" => {
                 let root = text.len();
                 text.push('/');
+                // The root itself is the prefix of all paths.
                 if value != "." {
                     text.push_str(value);
                     text.push('/');
@@ -67,6 +69,7 @@ impl Key {
         };
         Self {
             text: text.into(),
+            // Two removals of one path conflict as two writes do.
             writes: target.access() != Access::Read,
             reach,
         }

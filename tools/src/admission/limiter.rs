@@ -31,6 +31,7 @@ impl Limiter {
             max_concurrency,
             ..
         } = limits;
+        // Each call would wait for ever, so registration refuses the tool.
         if *max_concurrency == Some(0) {
             return Err(
                 "max_concurrency is 0, so no call could run; set it to 1 or more".to_owned(),
@@ -69,6 +70,7 @@ impl Limiter {
     /// # Errors
     /// Returns the time of the next token if there is none. No slot is taken then.
     pub(super) fn enter(&self) -> Result<(), Instant> {
+        // The token comes first: a slot that is taken for a call without a token would keep another call out.
         self.take_token()?;
         lock(&self.0).running += 1;
         Ok(())

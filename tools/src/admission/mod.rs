@@ -230,11 +230,13 @@ impl Permit<'_> {
                     Status::Waiting(None) => return Poll::Pending,
                     Status::Waiting(Some(again)) => again,
                 };
+                // The call could only wait and then fail. The model learns at once when a retry may succeed.
                 if again >= deadline {
                     let retry_after = again.saturating_duration_since(Instant::now());
                     return Poll::Ready(Err(Refused { retry_after }));
                 }
                 let (until, alarm) = alarm.get_or_insert_with(|| (again, timer(again)));
+                // Without a clock, the call still runs when another one ends and serves the queue.
                 let Some(alarm) = alarm else {
                     return Poll::Pending;
                 };

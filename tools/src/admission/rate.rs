@@ -37,6 +37,7 @@ impl Bucket {
         let interval =
             (Duration::from_millis(rate.per_ms) / calls.get()).max(Duration::from_nanos(1));
         let quota = Quota::with_period(interval)
+            // Not reached: the interval is above 0.
             .unwrap_or(Quota::per_second(calls))
             .allow_burst(calls);
         let start = Instant::now();

@@ -107,6 +107,7 @@ impl Table {
                 .copied()
                 .filter(|other| !outer_calls.contains(other))
         };
+        // Rule 5: a call that waits here could wait for one that waits for its outer call.
         if rule == WaitRule::Bound
             && others().any(|other| self.calls[&other].state == TicketState::Running)
         {
@@ -189,12 +190,15 @@ impl Table {
                 continue;
             };
             call.not_before = None;
+            // A nested call that needed a slot of its own could wait for the slot of its outer call.
             let needs_slot = call.rule == WaitRule::Top;
             if needs_slot && is_full {
                 continue;
             }
             let limiter = call.limiter.as_deref();
             if limiter.is_some_and(|limiter| limiter.is_full()) {
+                // The slots may be held by its own outer calls, which end only after it: a limited tool that calls itself would wait for
+                // itself.
                 if matches!(call.rule, WaitRule::Inside(_) | WaitRule::Bound) {
                     call.state = TicketState::Refused;
                     self.waiting -= 1;
@@ -213,6 +217,7 @@ impl Table {
             call.not_before = limiter.and_then(|limiter| limiter.enter().err());
             wakers.extend(call.waker.take());
             if call.not_before.is_some() {
+                // A call that waits for a token holds nothing meanwhile, so that others can run.
                 if std::mem::take(&mut call.has_slot) {
                     concurrency.leave();
                 }
@@ -261,6 +266,7 @@ impl Table {
             return WaitRule::Top;
         }
         self.give_up(request.outer_calls, concurrency, wakers);
+        // The order of two tables is unknown, so that a wait here could close a circle through the other one.
         if request.has_foreign {
             return WaitRule::Bound;
         }

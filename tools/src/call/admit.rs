@@ -14,11 +14,13 @@ const PROGRAM: &str = "exec";
 /// Returns the keys of the call's targets, by which conflicts with other calls are found. A program also has those of the paths that it
 /// may write. A call that delegates has none: the calls of its delegate have keys of their own.
 pub(super) fn keys(entry: &Entry, caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
+    // Keys of a call that delegates would make each call of its sub-agent one inside of it, and refuse those that need more.
     if targets.is_empty() || entry.tool().limits.delegates {
         return Vec::new();
     }
     let key = |target: &Target| Key::new(target, caller.domain(target.scheme()));
     let mut keys: Vec<Key> = targets.iter().map(key).collect();
+    // Nobody knows what a program writes before it runs, so it conflicts with all that it may write.
     if targets.iter().any(|target| target.scheme() == PROGRAM) {
         let written = Trees::from_grant(caller.grant(), Access::Write);
         keys.extend(written.targets(Access::Write).map(|target| key(&target)));

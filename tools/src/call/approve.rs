@@ -49,6 +49,7 @@ pub(super) async fn approve<'a>(
         .handler()
         .kept_call()
         .map(|_| Input::new(masked.clone(), true));
+    // An effect that never stays the same would ask for ever.
     for question in 0..MOST_QUESTIONS {
         let arguments = (arguments, &masked);
         let preview = PreviewRequest {
@@ -72,6 +73,7 @@ pub(super) async fn approve<'a>(
                 return Err(ToolErrorKind::Replaced.into());
             }
             Decision::Allow if preview.holds().await => return Ok(preview),
+            // The effect changed between the question and the answer: the yes was for another one.
             Decision::Allow => {}
             Decision::Deny { reason } => return Err(ToolErrorKind::Denied { reason }.into()),
             Decision::Abstain => return Err(refusal(entry, cx, targets, concerns).into()),
@@ -94,6 +96,7 @@ async fn ask(
         targets,
         concerns,
         tool_digest: entry.digest(),
+        // A digest of the whole arguments would let a reader of it guess a short secret.
         arguments_digest: Digest::hash_json(masked),
         has_changed,
         cx,

@@ -50,9 +50,11 @@ impl ToolContext {
         let Some(person) = self.person() else {
             return Err(NobodyThere.into());
         };
+        // A fault of the host must not look like a panic of the tool.
         let answer = async { Isolated::new(|| person.answer(&question, self)).await };
         match self.wait_for_answer(answer).await? {
             Ok(Ok(answer)) if question.accepts(&answer) => Ok(answer),
+            // The tool relies on the choices that it offered, and the answer may come from a client over a wire.
             Ok(Ok(_)) => Err(AskError::Host {
                 reason: "its answer is of another kind".to_owned(),
             }),

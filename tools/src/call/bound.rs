@@ -106,6 +106,7 @@ fn left_out(
     size: usize,
 ) -> Option<Content> {
     let json = value.to_string();
+    // A value and its text are one output, so the note would announce a loss that the cut text announces too.
     if content.iter().any(|piece| piece.as_text() == Some(&json)) {
         return None;
     }
@@ -156,6 +157,7 @@ fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
         return;
     }
     let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
+    // The shortest goes first, so that what it leaves of its share is for the longer ones.
     texts.sort_by_key(|text| text.len());
     let (mut left, mut count) = (limit, texts.len());
     for text in texts {
@@ -212,6 +214,7 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
     if labels
         .into_iter()
         .flatten()
+        // A cut address or type would be another one, so the piece goes as a whole.
         .any(|label| label.len() > MAX_LABEL_BYTES)
     {
         *content = Content::text(format!(

@@ -82,6 +82,7 @@ pub(super) async fn before_deadline<F: Future>(
     let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(output) = future.as_mut().poll(task) {
+            // The future may have blocked beyond the deadline, before its timer could fire.
             return Poll::Ready(end_reason(call).map_or(Ok(output), Err));
         }
         alarm

@@ -17,6 +17,7 @@ pub(super) fn concerns(
     arguments: &Input,
     targets: &[Target],
 ) -> Result<Vec<Concern>, ToolErrorKind> {
+    // A call that cannot be judged is refused. Without its concerns it would run unasked.
     let mut concerns = Panic::catch(|| entry.handler().concerns(cx, arguments))
         .map_err(|Panic(message)| ToolErrorKind::Panicked { message })?;
     concerns.retain(|concern| {
@@ -63,6 +64,7 @@ fn about_urls(
     if !concerns.is_empty() {
         return concerns;
     }
+    // Counted only if nothing else asks: a call that a person answers begins a new count anyway.
     let uncounted = sent.urls.iter().find(|(_, url)| !known.count_url(url));
     uncounted.map(|(target, _)| {
         let reason = "the session has read many URLs without a question since it read text of strangers, and their choice may \

@@ -58,6 +58,7 @@ pub(super) struct Converted {
 /// Checks the arguments, and reads them again if they do not fit.
 pub(super) fn convert(cx: Option<&ToolContext>, entry: &Entry, arguments: Input) -> Converted {
     let checked = entry.check_arguments(&arguments);
+    // A `Value` would round integers beyond 64 bits, and the tool would get another number than the model wrote.
     let is_exact = !arguments.json().extent().has_big_integer;
     let misfits = matches!(&checked, Err(ToolErrorKind::InvalidArguments { .. })) && is_exact;
     let (arguments, checked, mut readings) =

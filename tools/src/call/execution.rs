@@ -73,6 +73,7 @@ impl Future for Execution {
                 self.state = ExecutionState::Ended;
                 Poll::Ready(outcome)
             }
+            // A driver may poll once more, and a panic here would end its task.
             ExecutionState::Ended => Poll::Pending,
             ExecutionState::Refused(error) => error
                 .take()
@@ -125,7 +126,9 @@ impl Future for Traced {
         let inside = span.enter();
         let outcome = ready!(Pin::new(running).poll(task));
         *call = None;
+        // The span is left before it is closed, so that its end is not recorded inside of itself.
         drop(inside);
+        // This is a second handle, and a span stays open as long as one exists.
         *span = Span::none();
         open.end(&outcome);
         Poll::Ready(outcome)
@@ -135,6 +138,7 @@ impl Future for Traced {
 impl Drop for Traced {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
+            // Destructors of the tool may write events, which belong to the span of their call.
             self.span.in_scope(|| drop(call));
             // The caller dropped the future, which cancels the call.
             self.open.fail(ErrorCode::Cancelled, &ErrorCode::Cancelled);

@@ -135,6 +135,7 @@ pub fn execute(
     arguments: impl Into<Arguments>,
 ) -> Execution {
     let scope = match cx.call() {
+        // A tool may have caught hold of a larger catalog, and a session's selection would not hold for its calls.
         Some(call) => call.scope.intersect(scope.into()),
         None => scope.into(),
     };
@@ -282,6 +283,7 @@ async fn pass(
         entry: &entry,
         from: call.as_deref().map(|call| (&call.caller, &call.scope)),
     };
+    // Errors are bounded here and not in the stages, because each stage has its own.
     let outcome = outcome.map_err(|mut error| {
         bound::bound_error(overflow, error.kind_mut());
         error
@@ -303,6 +305,7 @@ async fn run_stages(
     mut record: Option<&mut Record>,
     entered: &mut Option<Arc<CallScope>>,
 ) -> Result<ToolResult, ToolError> {
+    // Taken before anything can fail: the ticket of a refused call is dropped, and its order goes on.
     let ticket = caller.take_ticket();
     ready(entry, &caller)?;
     let mut time_limit = caller.deadline_for(entry);
@@ -391,6 +394,7 @@ async fn run_stages(
     }
     let notes = note::notes(entry, &call.caller, former, &arguments, &readings);
     let again = retry::may_retry(entry).then(|| (cx.clone(), arguments.clone()));
+    // Such a tool may read anything, whatever it returns.
     if entry.tool().effects.is_open_world() {
         cx.record_exposure();
     }
@@ -400,6 +404,7 @@ async fn run_stages(
     {
         result = Box::pin(retry::run(entry, cx, arguments, result)).await;
     }
+    // Others may run before the output is checked and cut, which touches nothing.
     drop(admitted);
     let overflow = Overflow {
         entry,
@@ -408,6 +413,7 @@ async fn run_stages(
     let mut result = result?;
     // A call that goes on as a task has no structured result yet.
     let is_complete = || result.task.is_none() || result.structured.is_some();
+    // An error need not keep the promise of the definition: it has no output.
     if !result.is_error && entry.tool().output.is_some() && is_complete() {
         in_time((call.deadline.at(), call.limit), || {
             entry.check_output(&mut result)

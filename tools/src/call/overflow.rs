@@ -70,6 +70,7 @@ impl Overflow<'_> {
             .iter()
             .any(|need| need.id() == TypeId::of::<OutputStore>());
         let (caller, scope) = self.from?;
+        // A handle that the session cannot use would make the model call a tool that it does not have.
         if is_reader || scope.resolve(OutputStore::READER).is_err() {
             return None;
         }

@@ -22,6 +22,7 @@ fn from_text(text: String) -> Result<Json, Violation> {
     if len > Arguments::MAX_BYTES {
         return Err(too_large(len));
     }
+    // An empty text is a usual mistake of models, which the parser would report as an end at line 1.
     let is_empty = text.trim_ascii().is_empty();
     Json::parse(text).map_err(|error| match error {
         InvalidJson::RepeatedKey { pointer } => {
@@ -40,6 +41,7 @@ fn from_text(text: String) -> Result<Json, Violation> {
 }
 
 fn bounded(json: Json) -> Result<Json, Violation> {
+    // A parsed value from a host is checked as text is: all that walks it afterwards recurses.
     if json.extent().depth > MAX_DEPTH {
         return Err(too_deep(String::new()));
     }

@@ -42,6 +42,7 @@ impl PreviewSource for PreviewRequest<'_> {
 impl PreviewRequest<'_> {
     /// Returns true if the effect of the call is still the one that the approver was shown, or if it was shown none.
     pub(super) async fn holds(&self) -> bool {
+        // An approver that asked for no preview has decided by the arguments, which cannot change.
         let Some(Some(Ok(shown))) = self.shown.get() else {
             return true;
         };
@@ -74,6 +75,7 @@ impl PreviewRequest<'_> {
         let call = cx.running()?.clone();
         let made = Panic::catch(|| self.entry.handler().preview(cx, self.arguments.clone()));
         match made.map_err(|Panic(message)| ToolErrorKind::Panicked { message })? {
+            // The same run as that of a tool: a preview may panic, hang and block as one.
             Some(preview) => Run::new(&call, None, || preview).await.map(Some),
             None => Ok(None),
         }

@@ -151,6 +151,7 @@ impl Record {
         else {
             return Ok(None);
         };
+        // The run took another way than the recorded one, so that no later record fits either.
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
             return Err(ToolErrorKind::Diverged {
                 place: key.to_string(),
@@ -164,6 +165,7 @@ impl Record {
             if let (Some(code), true) = (error, self.depth > 0) {
                 return Err(replayed_error(code, result.to_text()));
             }
+        // The process may have died before or after the effect. A second payment is worse than a question.
         } else if !entry.tool().effects.is_idempotent() {
             return Err(ToolErrorKind::OutcomeUnknown);
         }
@@ -214,7 +216,9 @@ impl Record {
                     intent,
                 )))
             }
+            // Of many calls at one place, one is run.
             Ok(BeginResult::AlreadyStarted(_)) => Err(ToolErrorKind::OutcomeUnknown),
+            // A journal that was late once would make the call wait for it again at its end.
             Err(JournalWaitError::Late) => {
                 self.state = RecordState::Settled;
                 Err(ToolErrorKind::Timeout { limit: call.limit })

@@ -81,6 +81,7 @@ pub(super) fn is_transient(outcome: &Result<ToolResult, ToolError>) -> bool {
 async fn pause(entry: &Entry, call: &CallScope, wait: Duration) -> bool {
     let mut until = Instant::now().checked_add(wait);
     while let Some(next) = until {
+        // Ends at once instead of at the deadline: the first error says more than a timeout.
         if next >= call.deadline.at() {
             return false;
         }

@@ -80,6 +80,7 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
+        // After the end, a result is dropped even if it is here: a driver may have stopped waiting and answered the model.
         if let Some(kind) = end_reason(call) {
             return Poll::Ready(Err(stopped(kind)));
         }

@@ -23,6 +23,7 @@ impl<'a> SentTexts<'a> {
         };
         let schema = &entry.tool().parameters;
         for (name, value) in arguments.value().as_object().into_iter().flatten() {
+            // A model can put text into the name of an argument too, which an open schema accepts.
             if schema["properties"].get(name).is_none() {
                 sent.texts.push(name.into());
             }
@@ -62,6 +63,7 @@ impl<'a> SentTexts<'a> {
                 .is_some_and(|text| url(text, targets).is_some());
             push_nested(part, targets, &mut self.urls);
         }
+        // The order and the names in a structure carry text as well, so the whole counts.
         if !is_list_of_urls {
             self.texts.push(whole.to_string().into());
         }

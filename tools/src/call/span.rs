@@ -82,6 +82,7 @@ fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
         _ => make(),
     };
     let is_own = !span.is_disabled();
+    // Spans of nested calls would lose their ancestors if this one, which is filtered out, were their parent.
     let span = ScopeSpan::new(if is_own { span } else { Span::current() });
     CallSpan {
         span,

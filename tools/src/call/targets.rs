@@ -39,11 +39,13 @@ fn computed(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError>
             template: effects.to_string(),
         })
     })?;
+    // Each target is compared with each clause, and a person is shown each.
     if targets.len() > Effects::MAX_TARGETS {
         return Err(TargetError::TooMany {
             template: effects.to_string(),
         });
     }
+    // A selection, a policy and a person judge the tool by its declaration, which a function must not exceed.
     let declared = effects.ceiling(entry.name());
     if let Some(target) = targets
         .iter()

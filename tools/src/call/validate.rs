@@ -64,6 +64,7 @@ pub(super) fn validate_in(
 
 fn violation(error: &TargetError, entry: &Entry, arguments: &Input) -> Violation {
     let pointer = error.pointer();
+    // If the pointer leads nowhere, the whole arguments are shown, which may have secrets.
     let arguments = entry.masked(arguments.json());
     let found = schema::show(
         arguments

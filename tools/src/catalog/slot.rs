@@ -60,6 +60,7 @@ impl Slot {
     /// Sets the admission of a linked tool. An entry that is built already keeps its admission.
     pub(crate) fn with_admission(self, admission: &Arc<Admission>) -> Self {
         match self {
+            // Its calls may run already, and two admissions of one entry would not know of each other's.
             Self::Linked(linked) if linked.entry.get().is_none() => {
                 Self::linked(linked.submission, admission.clone())
             }
@@ -333,6 +334,7 @@ impl Slots {
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ToolError {
+        // A misspelt former name leads to the present one, which the model can call.
         let present = self.names().map(|name| (name.as_str(), name.as_str()));
         let former = self
             .renamed

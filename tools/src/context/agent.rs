@@ -42,11 +42,13 @@ impl ToolContext {
     ///   [delegates](protocol::Limits::delegates).
     pub fn with_agent(&self, name: &str) -> Result<Self, AgentError> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        // A slash separates the levels of the path, and the path is in journals, events and questions.
         if name.is_empty() || name.len() > Self::MAX_AGENT_NAME || !name.bytes().all(is_allowed) {
             return Err(AgentError::Name {
                 name: visible::head(name, 80).to_owned(),
             });
         }
+        // The calls of a sub-agent have keys of their own, which takes an outer tool that holds none.
         if let Some(entry) = self.entry().filter(|entry| !entry.tool().limits.delegates) {
             return Err(AgentError::Undeclared {
                 tool: entry.name().clone(),

@@ -97,6 +97,7 @@ impl CallDeadline {
     fn stop(&self, until: Instant, latest: Option<Instant>) {
         let mut moved = lock(self.moved());
         if moved.open_questions == 0 {
+            // Only the first of several open questions stops the clock; the others find it stopped.
             moved.left = moved.at.saturating_duration_since(Instant::now());
         }
         moved.open_questions += 1;
@@ -113,8 +114,10 @@ impl CallDeadline {
         }
         moved.at = Instant::now()
             .checked_add(moved.left)
+            // The deadline was set as if the question took its whole time, so an answer only moves it closer.
             .map_or(moved.at, |at| at.min(moved.at));
         let waker = moved.waker.take();
+        // The waker runs foreign code, which may ask for this deadline.
         drop(moved);
         waker.into_iter().for_each(Waker::wake);
     }
@@ -151,6 +154,7 @@ impl ToolContext {
     pub fn renew_deadline(&self, longest: Duration) {
         let Some(call) = self
             .call()
+            // A limit of the host holds whatever a tool says about its progress.
             .filter(|call| call.caller.facts.timeout.is_none())
         else {
             return;
@@ -203,6 +207,7 @@ impl ToolContext {
             .observer
             .value
             .as_ref()
+            // Nested calls inherit the facts, but each driver observes its own calls.
             .filter(|_| self.facts.observer.depth == self.depth())
     }
 }

@@ -90,6 +90,7 @@ impl ToolContext {
     /// Returns an error as [`FileJudge::watch_writes`] does.
     pub fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
         match self.service::<FileAuthors>() {
+            // A program that can write nothing needs no watch, and `toolcrib trust` refuses while there is one.
             Some(authors) if !trees.is_empty() => authors.0.watch_writes(trees, kept),
             _ => Ok(Box::new(())),
         }
@@ -97,6 +98,7 @@ impl ToolContext {
 
     /// Asks the judge, unless the answer changes nothing.
     fn judge_files(&self, is_of_user: impl FnOnce(&dyn FileJudge) -> bool) {
+        // Once exposed, a session stays so: the judge, which reads files and commits, has nothing to add.
         if self.tool().is_none() || self.is_exposed() {
             return;
         }
@@ -138,6 +140,7 @@ impl Exposure {
 
     /// Returns true if text from the open world was read.
     pub fn is_exposed(&self) -> bool {
+        // A call on another thread that sees the mark also sees what was read before it.
         self.0.load(Ordering::Acquire)
     }
 

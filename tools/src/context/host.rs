@@ -31,6 +31,13 @@ use crate::policy::{Policy, SensitivePaths};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// Both lines compile. With the first, each read fails as outside of the grant:
+///
+/// ```text
+/// catalog.execute(&Host::new(), "fs.read", arguments)                                          // wrong: no grant
+/// catalog.execute(&Host::new().with_grant(Grant::parse(["fs:read:**"])?), "fs.read", arguments) // right
+/// ```
+///
 /// A tool chooses neither its policy nor its approver, person, journal, layers or time limit, because its context has no such setters:
 ///
 /// ```compile_fail,E0599

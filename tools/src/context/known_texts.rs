@@ -72,6 +72,7 @@ impl KnownTexts {
 
     /// Adds a prompt of the person, up to the first [text from outside](crate::OutsideText) in it.
     pub fn add_prompt(&self, prompt: &str) {
+        // A prompt may quote a page, whose author would then choose which URLs need no question.
         let own = prompt.split("<<< from ").next().unwrap_or_default();
         let mut texts = self.locked();
         if texts.ignores_prompts {
@@ -90,6 +91,7 @@ impl KnownTexts {
         };
         let mut texts = self.locked();
         for link in url_parts::urls_in(text) {
+            // A link to another host could be one that its author made to carry data to a host of their own.
             if let Some(parts) = UrlParts::new(&link).filter(|parts| parts.host == host) {
                 texts.add(|texts| &mut texts.sent, parts.text);
             }
@@ -149,6 +151,7 @@ impl KnownTexts {
             return false;
         };
         let texts = self.locked();
+        // The root of a granted host carries no text of the model.
         parts.text == parts.root()
             || texts.sent.contains(&parts.text)
             || texts.of_prompts().any(|url| url.text == parts.text)
@@ -204,6 +207,7 @@ impl KnownTexts {
     /// Adds the number of URLs that an earlier process of the session has read without a question. The higher one counts.
     pub fn restore_count(&self, count: UrlCount) {
         let mut texts = self.locked();
+        // The lower one would give a resumed session a count that it has used.
         texts.count = texts.count.max(count);
     }
 

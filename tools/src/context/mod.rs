@@ -154,6 +154,7 @@ impl ToolContext {
     /// Returns a token that is cancelled when the running call is cancelled or its deadline passes. A long-running tool should watch it.
     pub fn cancellation(&self) -> &CancellationToken {
         match (&self.call, self.own_cancellation()) {
+            // A token that an outer call set is not this call's: it would end too late.
             (Some(call), None) => call.token(),
             _ => &self.facts.cancellation.value,
         }

@@ -70,8 +70,10 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut state = lock(&self.order.0);
+        // A call that was dropped while it waited must not be woken instead of the next one.
         state.wakers.remove(&self.number);
         if state.first != self.number {
+            // A ticket may be dropped before its turn, such as that of a refused call, and later ones then skip it.
             state.passed.insert(self.number);
             return;
         }
@@ -82,6 +84,7 @@ impl Drop for Ticket {
         }
         let first = state.first;
         let next = state.wakers.remove(&first);
+        // A waker runs foreign code, which may take the lock.
         drop(state);
         next.into_iter().for_each(Waker::wake);
     }

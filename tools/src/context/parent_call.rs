@@ -72,6 +72,7 @@ impl ToolContext {
     /// Returns the origin of calls with this context.
     pub(crate) fn origin(&self) -> CallOrigin {
         match self.parent_call() {
+            // A tool could set another session or principal in its context, and its calls would be recorded as a stranger's.
             Some(parent) => parent.origin.clone(),
             None => CallOrigin {
                 session: self.facts.session.clone(),

@@ -20,6 +20,7 @@ impl ToolContext {
         self.facts
             .sensitive_paths
             .as_deref()
+            // A host that says nothing about sensitive paths still has them: the grant alone would let a write run code.
             .unwrap_or(SensitivePaths::built_in())
     }
 
@@ -165,6 +166,7 @@ impl ToolContext {
 
 /// Returns true if the target equals `outer` or is a path below it.
 fn is_within(target: &Target, outer: &Target) -> bool {
+    // Without the slash, an approval of `src` would cover `src2`.
     let below = |rest: &str| rest.is_empty() || target.scheme() == "fs" && rest.starts_with('/');
     target.scheme() == outer.scheme()
         && target.access() == outer.access()

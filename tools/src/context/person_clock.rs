@@ -58,6 +58,7 @@ impl PersonClock {
             if !waits
                 .wakers
                 .iter()
+                // A task may poll this often while one question is open, and would add a waker each time.
                 .any(|waker| waker.will_wake(task.waker()))
             {
                 waits.wakers.push(task.waker().clone());
@@ -85,6 +86,7 @@ impl PersonClock {
         let waited = waits.since.take().map(|since| since.elapsed());
         waits.ended += waited.unwrap_or_default();
         let wakers = std::mem::take(&mut waits.wakers);
+        // A waker runs foreign code, which may read this clock.
         drop(waits);
         wakers.into_iter().for_each(Waker::wake);
     }

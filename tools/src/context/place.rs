@@ -15,6 +15,14 @@ use crate::sync::{Mutex, lock};
 /// let host = Host::new().with_session("monday").with_place(CallPlace::new(1, 0).with_id("call_7"));
 /// assert_eq!(host.call_id(), Some("call_7"));
 /// ```
+///
+/// Two calls with the context of one place compile. In a named session with a journal, the second one gets the recorded result of the
+/// first:
+///
+/// ```text
+/// let host = host.with_place(CallPlace::new(1, 0)); execute(&host, …); execute(&host, …);                     // wrong
+/// execute(&host.clone().with_place(CallPlace::new(1, 0)), …); execute(&host.with_place(CallPlace::new(1, 1)), …); // right
+/// ```
 #[derive(Default)]
 #[must_use]
 pub struct CallPlace {
@@ -86,6 +94,7 @@ impl CallPlace {
         cx.with(|facts| {
             facts.call_id = self.id;
             facts.ticket = self.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));
+            // A tool could otherwise give its calls the place of another call, whose recorded result they would get.
             if !is_nested {
                 facts.turn = self.turn;
             }

@@ -158,6 +158,7 @@ impl ToolContext {
         span: ScopeSpan,
     ) -> Result<Self, ToolErrorKind> {
         let depth = self.depth() + 1;
+        // Tools that call each other in a circle would end at their deadline alone.
         if depth > MAX_DEPTH {
             return Err(ToolErrorKind::ExecutionFailed {
                 message: format!(
@@ -236,6 +237,7 @@ impl ToolContext {
     pub(crate) fn deadline_within(&self, timeout: Duration) -> (Instant, Duration) {
         let now = Instant::now();
         let (by_timeout, most) = now.checked_add(timeout).map_or_else(
+            // A timeout without measure is no timeout, and must not overflow the clock.
             || (now + FOREVER, FOREVER),
             |by_timeout| (by_timeout, timeout),
         );
@@ -247,6 +249,7 @@ impl ToolContext {
 
     fn timeout_for(&self, entry: &Entry) -> Duration {
         let limits = &entry.tool().limits;
+        // The host's limit is for one call, and a tool that delegates makes many, each of which has this limit.
         let set = self.facts.timeout.filter(|_| !limits.delegates);
         set.or(limits.timeout_ms.map(Duration::from_millis))
             .unwrap_or(DEFAULT_TIMEOUT)

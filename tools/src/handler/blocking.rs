@@ -15,6 +15,7 @@ use crate::{Input, Preview, ToolContext, ToolError, ToolErrorKind};
 /// The maximum number of blocking tools that run at once in a process. A tool that ignores its token keeps its permit until it returns.
 const MAX_BLOCKING: usize = 64;
 
+// A tool that never returns holds its thread. Without a limit, such tools would take all threads of tokio's pool, which the host uses too.
 static PERMITS: Semaphore = Semaphore::const_new(MAX_BLOCKING);
 
 /// A blocking handler.
@@ -91,6 +92,7 @@ where
     let thread_cx = cx.clone();
     let outcome = runtime.spawn_blocking(move || {
         let _permit = permit;
+        // The span of a task does not follow to another thread.
         let _span = thread_cx.call().map(|call| call.span.get().entered());
         // The runtime may have queued the function, and the call may have ended by now. Then the tool must not start.
         if let Err(error) = thread_cx.check_cancelled() {

@@ -2,6 +2,13 @@
 //!
 //! - An *async* handler is polled on the caller's task and must yield: deadline and cancellation are checked between two polls.
 //! - A *blocking* handler runs on a bounded thread pool. The token of its context asks it to stop.
+//!
+//! Both of these compile. The first stops every call of its thread, and no deadline ends it:
+//!
+//! ```text
+//! async |cx: ToolContext, _: Value| { std::thread::sleep(HOUR); Ok::<_, String>(()) }          // wrong: never yields
+//! handler::blocking(|cx: &ToolContext, _: Value| { while !cx.is_cancelled() { step()?; } … })  // right
+//! ```
 
 pub(crate) mod blocking;
 mod output;

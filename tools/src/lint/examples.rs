@@ -18,6 +18,7 @@ pub(super) async fn check(
     faults: &mut Vec<Fault>,
 ) {
     let tool = entry.tool();
+    // An example of any other tool would have its effect on the machine of whoever runs the test.
     let runs = tool.effects.is_pure() && (host.is_some() || entry.needs().is_empty());
     let host = host.cloned().unwrap_or_else(Host::new);
     if tool.examples.is_empty() {
@@ -82,6 +83,7 @@ where
         );
         return Some((LintRule::Example, message));
     }
+    // A pure tool may not read a clock or a random number, which one run cannot show.
     let again = call().await.map_or_else(
         |error| Value::String(error.to_string()),
         |result| value(&result),

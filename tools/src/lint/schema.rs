@@ -45,6 +45,7 @@ pub(super) fn check(entry: &Entry, faults: &mut Vec<Fault>) {
 fn collect_undescribed<'a>(schema: &'a Value, is_root: bool, names: &mut Vec<&'a str>) {
     for (keyword, value) in schema.as_object().into_iter().flatten() {
         match (keyword.as_str(), value) {
+            // Their values are data, in which a key `properties` means nothing.
             ("const" | "default" | "enum" | "examples", _) => {}
             ("properties", Value::Object(fields)) => {
                 for (name, field) in fields {

@@ -28,6 +28,7 @@ pub(super) fn is_named_in(grant: &Grant, target: &Target) -> bool {
 pub(super) fn is_named_by(rule: &Rule, target: &Target) -> bool {
     rule.target().is_some_and(|clause| {
         is_named_by_clause(clause, target)
+            // A person who allows one tool the network, such as a search, means the hosts of that tool.
             || rule.is_for_one_tool() && clause.scheme() == Some(target.scheme())
     })
 }

@@ -192,6 +192,7 @@ impl Rule {
             && self.target.as_ref().is_none_or(|clause| {
                 target.is_some_and(|target| match self.verdict {
                     Verdict::Allow => clause.permits(target),
+                    // A denial looks behind folders, options and launchers; a permission must not cover what it does not spell.
                     Verdict::Ask | Verdict::Deny => clause.concerns(target),
                 })
             })

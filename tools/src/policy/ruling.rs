@@ -50,6 +50,7 @@ impl<'a> Ruling<'a> {
         };
         let verdict = if target.is_none() && policy.is_none() {
             Verdict::Allow
+        // A denial decides before the grant is looked at, so that it also holds for what a person would be asked about.
         } else if undecided.rules(Verdict::Deny).next().is_some() {
             Verdict::Deny
         } else if undecided.asking().next().is_some() {
@@ -86,6 +87,7 @@ impl<'a> Ruling<'a> {
     pub fn shown_reasons(&self) -> Vec<Reason<'a>> {
         let mut reasons = self.reasons();
         if reasons.contains(&Reason::Ungranted) {
+            // The clause that grants the host would name it too.
             reasons.retain(|reason| *reason != Reason::UnnamedHost);
         }
         let mut is_described = false;

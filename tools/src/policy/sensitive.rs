@@ -228,6 +228,7 @@ impl SensitivePaths {
         let is_in_git = matching
             .iter()
             .any(|(entry, _)| table::is_folder_of_git(entry));
+        // Git has a file `HEAD` in several of its folders, such as `logs`. A clause that names the repository means them too.
         matching.retain(|(entry, _)| !is_in_git || !table::is_head(entry));
         matching.into_iter().map(|(entry, _)| entry)
     }
@@ -237,6 +238,7 @@ impl SensitivePaths {
             _ if target.scheme() != "fs" => None,
             Access::Read => None,
             Access::Write => Some(Sensitivity::BuildFile),
+            // To remove a file runs nothing; to remove settings takes away what they forbid.
             Access::Destroy => Some(Sensitivity::Settings),
         };
         least

@@ -83,6 +83,7 @@ fn tag_error<'a>(errors: &'a Errors, at: &str) -> Option<&'a ValidationError<'st
             error.kind(),
             ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
         );
+        // Tags stand in the value itself: a deeper mismatch is a fault of its branch and not the choice of another one.
         let below = error
             .instance_path()
             .as_str()

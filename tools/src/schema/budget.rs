@@ -74,6 +74,7 @@ pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
             });
         }
     }
+    // Only now, because the resolver of references recurses as deep as the schema nests.
     let document = Document::new(schema)?;
     let graph = Graph::new(schema, &document)?;
     check_limit(

@@ -59,6 +59,7 @@ impl Drop for RestoreClock {
 pub(super) fn has_passed() -> bool {
     CLOCK.with(|clock| {
         let left = clock.steps.get() - 1;
+        // Reading the clock costs more than most steps.
         if left > 0 {
             clock.steps.set(left);
         } else {

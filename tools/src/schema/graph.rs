@@ -146,6 +146,7 @@ impl<'a> Graph<'a> {
                     names.is_some_and(|names| std::ptr::eq(names, target));
                 graph.nodes[index].edges.push((part, next));
             }
+            // Checked within the loop: a reference from each of many bases makes a node each.
             if graph.nodes.len() > MOST_NODES {
                 return Err(SchemaError::OverBudget {
                     measure: "subschemas",
@@ -169,6 +170,7 @@ impl<'a> Graph<'a> {
         let Some(object) = value.as_object() else {
             return Ok(applied);
         };
+        // Each keyword fails at most once for one value.
         node.errors = object.len() as u64 + 1;
         node.has_keywords = !object.is_empty();
         for (keyword, value) in object {

@@ -49,6 +49,7 @@ impl Inspected {
     ///
     /// # Errors
     /// Returns an error if the schema breaks a rule, or a regular expression cannot be used.
+    // Apart from `new`: link-time tools skip it, so that listing ten thousand of them stays cheap.
     pub(crate) fn check_dialect(&self, schema: &Value) -> Result<(), SchemaError> {
         dialect::check(schema, &self.inspection)
     }
@@ -109,6 +110,7 @@ impl ValueSchema {
     pub fn check(&self, value: &Json) -> Result<(), Vec<Violation>> {
         let CompiledValueSchema { schema, validator } = &*self.0;
         let late = || Violation::whole("a value that is quick to check", "one that is not");
+        // The answer of a model is checked outside of a call, which would have a deadline.
         let checked = with_deadline(Instant::now() + CHECK_TIMEOUT, || {
             validator.check(schema, value.node(), None)
         });

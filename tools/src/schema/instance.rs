@@ -96,6 +96,7 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
 
     fn equals_value(&self, expected: &Value) -> bool {
         match (self.as_str(), expected) {
+            // Most constants are strings, which are compared without a copy.
             (Some(string), Value::String(expected)) => string == expected,
             (Some(_), _) | (None, Value::String(_)) => false,
             (None, _) => {

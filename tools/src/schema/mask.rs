@@ -44,6 +44,7 @@ enum Step {
 impl Mask {
     /// Returns `None` if the schema marks no value as secret. An invalid schema that mentions secrets hides everything.
     pub(crate) fn from_schema(schema: &Value) -> Option<Self> {
+        // This look is cheap, and nearly all schemas end here.
         if !walk::values(schema)
             .any(|(value, _)| value.get("writeOnly") == Some(&Value::Bool(true)))
         {
@@ -56,6 +57,7 @@ impl Mask {
                 ..Subschema::default()
             }],
         };
+        // An error must hide and not show: the schema may be anyone's.
         let mask = Self::read(schema).unwrap_or_else(|_| everything());
         mask.subschemas[0].leads_to_secret.then_some(mask)
     }
@@ -100,6 +102,7 @@ impl Mask {
             let edges = node
                 .edges
                 .iter()
+                // Names of properties are never masked, so their subschemas do not describe a value.
                 .filter(|(_, next)| !graph.nodes[*next].is_for_names);
             subschemas.push(Subschema {
                 edges: edges.map(|(part, next)| (step(*part), *next)).collect(),
@@ -156,6 +159,7 @@ impl Masking<'_> {
                 };
                 items.iter().enumerate().map(masked).collect()
             }
+            // A single value in the place of an object may be the secret that belongs into it.
             _ if is(|subschema| subschema.leads_to_secret) => MASK.into(),
             single => single.clone(),
         }

@@ -27,6 +27,7 @@ pub(crate) struct Misspelt {
 pub(crate) fn misspelt(schema: &Value, arguments: Node<'_>) -> Vec<Misspelt> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let is_named = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
+    // Nearly all calls end here, before names are collected.
     if arguments.members().all(|(name, _)| is_named(name)) {
         return Vec::new();
     }
@@ -95,6 +96,7 @@ fn collect<'a>(
             .strip_prefix('#')
             .and_then(|pointer| root.pointer(pointer))
         {
+            // A target that is not found may name more properties, so nothing is known to be misspelt.
             None => return false,
             target => target,
         },

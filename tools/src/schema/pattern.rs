@@ -44,6 +44,7 @@ pub(super) fn with_match_budget<T>(work: impl FnOnce() -> T) -> Option<T> {
     let result = work();
     let is_paid = LEFT.take().is_some();
     if !is_paid && budget < MATCH_BUDGET {
+        // The budget was cut to the time that is left, so the call is late and its strings are not at fault.
         deadline::pass();
     }
     is_paid.then_some(result)
@@ -219,6 +220,7 @@ impl Cost {
                     rest = &rest[escaped.len_utf8().min(rest.len())..];
                     match escaped {
                         '1'..='9' | 'k' => looks = looks.max(open_looks + 1),
+                        // A class of Unicode compiles to many ranges.
                         'p' | 'P' => piece = 100,
                         _ => {}
                     }

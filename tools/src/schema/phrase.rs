@@ -57,6 +57,7 @@ pub(super) fn visible(text: &str, most: usize) -> String {
 /// Returns a sorted list of names in backquotes. A long list ends with the number of names left out.
 pub(super) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.into_iter().collect();
+    // The order of a map depends on a feature of serde_json that other crates switch on.
     names.sort_unstable();
     join_items(names.iter().map(|name| quote(name, SHOWN)), ", ")
 }

@@ -121,6 +121,7 @@ impl<'s> Reader<'s> {
         if accepted.iter().any(|kind| accepts(kind, &value)) {
             return Some(self.inner(&accepted, value, pointer, depth));
         }
+        // A value with two readings stays, and the error names both kinds: to choose would be a guess.
         let mut readings: Vec<Value> = Vec::new();
         for reading in accepted.iter().flat_map(|kind| readings_as(kind, &value)) {
             if !readings.iter().any(|other| is_equal(other, &reading)) {
@@ -263,11 +264,13 @@ fn readings_as(kind: &AcceptedValues<'_>, value: &Value) -> Vec<Value> {
 fn typed(name: &str, value: &Value) -> Option<Value> {
     match (name, value) {
         ("string", Value::Bool(_)) => text_of(value).map(Value::String),
+        // A float has several spellings, of which the model's is lost by now.
         ("string", Value::Number(number)) if !number.is_f64() => text_of(value).map(Value::String),
         (_, Value::String(text)) => {
             let text = text.trim();
             match name {
                 "integer" => {
+                    // Only zeros are dropped, so that no number is rounded.
                     let whole = text.split_once('.').filter(|(_, zeros)| {
                         !zeros.is_empty() && zeros.bytes().all(|digit| digit == b'0')
                     });

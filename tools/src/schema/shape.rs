@@ -57,6 +57,7 @@ impl Shape {
             shape.weight = shape
                 .weight
                 .saturating_add(level.verdicts.saturating_mul(1 + text / 16));
+            // Each error of a branch holds a copy of its value and, above it, of each enclosing one.
             let copied = level.copies.saturating_mul(VALUE + text);
             shape.explained = shape
                 .explained

@@ -37,11 +37,14 @@ impl Validator {
         let (measure, count) = (inspection.measure.clone(), inspection.pattern_count());
         let patterns = Patterns::compile(&inspection.patterns, count)?;
         let options = jsonschema::options_for::<Instance>()
+            // Without this, a reference would be fetched from the network or a file; MCP forbids it too.
             .offline()
+            // Older dialects may check formats and encodings. Here they are annotations in each.
             .should_validate_formats(false)
             .without_content_encoding_support("base64")
             .without_content_media_type_support("application/json")
             .with_pattern_options(pattern::options(count))
+            // The limits of jsonschema do not bound the time of a match, so each is paid for.
             .with_keyword("pattern", move |_: &_, value: &_, _| {
                 patterns.keyword(value)
             });

@@ -92,6 +92,7 @@ pub(super) fn all(
         violations: Vec::new(),
         more: errors.len().saturating_sub(4 * MOST),
     };
+    // An error of a union may stand for many, so more errors than violations are read.
     for error in errors.iter().take(4 * MOST) {
         collector.add(error, "");
     }
@@ -101,6 +102,7 @@ pub(super) fn all(
         ..
     } = collector;
     violations.sort();
+    // Two branches may report the same fault.
     violations.dedup();
     more += violations.len().saturating_sub(MOST);
     violations.truncate(MOST);
@@ -147,6 +149,7 @@ impl<'a> Collector<'a> {
                     .into_iter()
                     .flatten()
                     .map(|(name, _)| name.as_str());
+                // A value may have any number of unknown names, each of which is compared.
                 let unknown = unknown.filter(|name| !known.contains(name)).take(1000);
                 let meant = match near(name, unknown).first() {
                     Some(given) => {

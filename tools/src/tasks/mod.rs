@@ -66,6 +66,7 @@ impl TaskEntry {
     /// Returns the stored form. Returns `None` if the task ends with this process and the model knows its end.
     pub(super) fn stored(&self) -> Option<StoredTask> {
         let data = self.task.stored();
+        // The end of a task that the model does not know is stored, so that a later process can tell it.
         if data.is_none() && self.told == Told::Ended {
             return None;
         }

@@ -127,6 +127,7 @@ impl Tasks {
         });
         let entries: Vec<_> = entries.collect();
         let mut table = self.lock();
+        // A handle in the conversation must not name another task later.
         table.started = table.started.max(stored.started);
         table.entries.extend(entries);
         drop(table);
@@ -183,6 +184,7 @@ impl Tasks {
         table.keep_ends(&forgotten);
         table.save();
         drop(table);
+        // A dropped task ends its work, which can take a while.
         drop(forgotten);
         self.changed.send_replace(());
         Ok(handle)
@@ -292,6 +294,7 @@ impl Tasks {
     pub async fn next_ended(&self) -> TaskInfo {
         let mut changed = self.changed.subscribe();
         loop {
+            // Before the look at the table, so that a task that is added meanwhile wakes this.
             changed.mark_unchanged();
             if let Some(info) = self.lock().take_end(self.agent) {
                 return info;

@@ -53,6 +53,7 @@ impl ToolError {
             detail["unclear"] = true.into();
         }
         let message = self.0.message(spelling).to_string();
+        // A text of a tool may have characters that a model reads and a person does not see.
         let mut result = ToolResult::error(readable(&message));
         let note = self
             .0

@@ -26,6 +26,7 @@ impl Editor {
         // Standard output may be redirected, so the prompt goes to the terminal itself.
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
+            // As in a shell, a person keeps a secret out of the history so.
             .history_ignore_space(true);
         let config = config
             .max_history_size(MAX_ENTRIES)
@@ -33,6 +34,7 @@ impl Editor {
             .build();
         let mut editor = rustyline::Editor::with_config(config).map_err(prompt_error)?;
         for enter in [
+            // Terminals send Enter as one of these.
             KeyEvent(KeyCode::Enter, Modifiers::NONE),
             KeyEvent::ctrl('J'),
             KeyEvent::ctrl('M'),
@@ -93,6 +95,7 @@ impl Editor {
             return;
         }
         let is_added = self.editor.add_history_entry(text);
+        // A file that failed once is given up, so that there is one warning.
         let Some(path) = self.history.take_if(|_| matches!(is_added, Ok(true))) else {
             return;
         };

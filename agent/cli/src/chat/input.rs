@@ -73,6 +73,7 @@ impl LineReader {
                 notice::write(&prompt());
             }
             let mut bytes = Vec::new();
+            // One byte more shows that the line is too long.
             let limit = (MAX_BYTES - text.len()) as u64 + 1;
             let length = input
                 .take(limit)

@@ -54,6 +54,7 @@ pub(super) struct CallArgs {
 impl CallArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         if let Some(file) = &self.output_file {
+            // Before the call, whose effects cannot be taken back.
             output_file::check(file)?;
         }
         match self.call().await {
@@ -79,6 +80,7 @@ impl CallArgs {
         });
         let name = &*self.arguments.name;
         let servers = tool_list::attach_for(name, root, defaults).await?;
+        // A tool that waits for approval is not offered, and would be an unknown one.
         if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
             return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());
         }
@@ -96,6 +98,7 @@ impl CallArgs {
             self.host
                 .call_host(&settings, &touched, interrupt::token(&console)?, &console)?;
         let context = context
+            // A person reads the result, which the context of no model limits.
             .with_service(WholeOutput)
             .with_absent_service::<Models>(OF_SESSIONS)
             .with_absent_service::<Plan>(OF_SESSIONS)

@@ -43,6 +43,7 @@ impl ChatArgs {
                 None,
             )
             .await?;
+        // A hint to continue in a chat helps nobody who is in one.
         opened.runner.resume = None;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive, &opened.runner.console)?;

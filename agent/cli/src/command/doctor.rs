@@ -46,6 +46,7 @@ impl DoctorArgs {
                 .fold(settings, Settings::with_root)
         };
         let settings = self.config.settings(Values::default()).map(with_root);
+        // A mistake in the settings must not hide the problems of everything else.
         let (found, default) = (settings.as_ref().ok(), with_root(Settings::default()));
         let shown = found.unwrap_or(&default);
         let services = self.root.services(shown);

@@ -58,6 +58,7 @@ impl ExportArgs {
         } else {
             Strictness::Relaxed
         };
+        // These services say that a session adds the tools of a search itself, so that no warning names them.
         let services = self.root.services(&settings)?;
         let session = Session::new(entries, selection, Host::new().with_services(services));
         let examples = self.examples.unwrap_or(self.format.takes_examples());

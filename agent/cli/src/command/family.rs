@@ -149,6 +149,7 @@ impl FromArgMatches for FamilyCommand {
             let word = below.subcommand_name();
             let record = by_availability().0.into_iter().find(|record| {
                 let mut words = record.commands.iter().map(|below| Some(below.name));
+                // Several families can add to a group, so the word below it tells whose command is meant.
                 record.name == name && (!is_group(record) || words.any(|below| below == word))
             });
             Some(Self::new(record?, below))

@@ -131,6 +131,7 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
     Row {
         provider,
         chosen: is_chosen.then(|| origin_of(&program.provider)),
+        // A check must not send the key of a gateway to the public service.
         is_configured: foreign.is_none() && (is_chosen || has_key),
         service,
         model,

@@ -42,6 +42,7 @@ pub(super) struct RunArgs {
 impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         if let Some(other) = self.others.into_iter().next() {
+            // The first word alone would be another prompt.
             return Err(Error::UnquotedPrompt(other));
         }
         let console = Arc::default();
@@ -110,6 +111,7 @@ impl ApprovalOptions {
         let Some(consent) = cx.service::<DeferredConsent>() else {
             return Ok(());
         };
+        // Nobody could answer a request of a session that is gone with its process.
         if !cx.is_recorded() || cx.session().is_none() {
             return Err(Error::Unrecorded);
         }

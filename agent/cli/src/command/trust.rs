@@ -60,6 +60,7 @@ impl TrustArgs {
                     records.approve(&unapproved.content)?;
                     notice::note(&format!("approved {path}"));
                 }
+                // A refusal of one content does not hide the others.
                 Some(_) => exit = Exit::Refused,
             }
         }

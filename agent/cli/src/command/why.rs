@@ -49,6 +49,7 @@ impl WhyArgs {
         let cx = self
             .host
             .attended_host(&settings, CancellationToken::new(), &console)?;
+        // As the pipeline checks it, so that a misspelt channel is an error here, too.
         let targets = tools::call::validate(&entry, arguments, Some(&cx))?;
         let name = entry.name().as_str();
         // A session does not know an unselected tool, so no clause or rule decides.

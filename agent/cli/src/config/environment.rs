@@ -24,6 +24,7 @@ pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
         let (Some(model), Some(default)) = (model, service.model) else {
             return false;
         };
+        // Gateways name a model with its vendor before a slash.
         family(model.rsplit('/').next().unwrap_or(model)) == family(default)
     };
     let related = with_key.iter().find(|(_, service)| is_related(service));

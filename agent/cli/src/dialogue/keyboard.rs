@@ -48,6 +48,7 @@ fn read_line() -> io::Result<(oneshot::Receiver<Option<String>>, PipeWriter)> {
         .name("keyboard".to_owned())
         .spawn(move || {
             let mut bytes = Vec::new();
+            // A read of a terminal cannot be cancelled, and a wait for one of two sources can.
             let is_read = is_line_there(&stopped)
                 && matches!(
                     io::stdin()
@@ -73,6 +74,7 @@ fn is_line_there(stopped: &PipeReader) -> bool {
     loop {
         match poll(&mut sources, None) {
             Ok(_) => return sources[1].revents().is_empty(),
+            // Signals, such as that of a resized window, end the wait early.
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return false,
         }

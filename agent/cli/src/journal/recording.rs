@@ -47,6 +47,7 @@ impl Recording {
         }
         let settings = read(flags)?;
         let chosen = ProviderChoice::from_settings(&settings).provider;
+        // Resuming would send the conversation to a service that its person did not choose.
         if chosen != *provider {
             if is_provider_named {
                 // Another provider does not have the model of the one before.

@@ -36,6 +36,7 @@ impl AgentOptions {
         let keys: &mut ProgramKeys = flags.of_mut();
         if is_call {
             keys.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
+            // A model without its provider would be a mistake of the settings.
             keys.model = None;
         } else if self.script.is_some() {
             let scripted = || Setting::from_flag("--script", SCRIPTED.to_owned());

@@ -79,6 +79,7 @@ pub(super) async fn offer_settings(
     for (content, is_below_trusted) in host.project_contents()? {
         if is_below_trusted
             && let Some(unapproved) = Records::judge(records.as_ref(), content)
+            // A file that a session may have written is approved with `trust` alone, which shows all of it.
             && !unapproved.is_recent
         {
             is_approved(&unapproved, "Trust this file?", console).await;

@@ -74,6 +74,7 @@ impl ProgramSessions {
             // The process ended between the start of the session and its first run.
             #[cfg(feature = "default")]
             Err(Error::NoSession(_)) => {
+                // The journal last: without it, nobody would look for the files beside it.
                 for file in options().journal.files().iter().rev() {
                     let _ = tools_store::private::remove(file);
                 }
@@ -96,6 +97,7 @@ impl Sessions for ProgramSessions {
 
     fn check_model(&self, settings: &Settings) -> Result<(), CommandError> {
         if let Some(note) = ProviderChoice::from_settings(settings).note
+            // A server opens many sessions, for which one note is enough.
             && !self.is_noted.swap(true, Ordering::Relaxed)
         {
             notice::note(&note);

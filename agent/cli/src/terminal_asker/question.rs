@@ -129,6 +129,7 @@ pub(super) fn choices(
         width().saturating_sub(allow.len() + 2),
     );
     let yes = match (question.holds_for_hosts(), question.may_last()) {
+        // Nobody can approve a part of the call that no question showed.
         _ if !shown.is_approvable() => "",
         (true, _) => "[y] this host for this session, ",
         (false, true) => "[y] once, [s] for this session, ",

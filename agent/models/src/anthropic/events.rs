@@ -51,6 +51,7 @@ impl ReadReply for Events {
             "message_start" => self.read_head(&event.get("message").fields(), turn),
             "content_block_start" => {
                 let index = event.get("index").number();
+                // A service that leaves out the end of a block begins the next one at the same index.
                 if let Some(at) = self.open.iter().position(|open| Some(open.index) == index) {
                     self.close(at, turn);
                 }
@@ -67,6 +68,7 @@ impl ReadReply for Events {
                 let delta = event.get("delta").fields();
                 read_end(&delta, turn);
                 let mut ended = counts(&event.get("usage").fields());
+                // No request has an input of 0 tokens: a service that writes so at the end has stated the number at the start.
                 ended[0] = ended[0].filter(|tokens| *tokens > 0);
                 // The end of a stream may name those of its start again.
                 for (count, started) in ended.iter_mut().zip(self.started) {
@@ -90,6 +92,7 @@ impl ReadReply for Events {
         while !self.open.is_empty() {
             self.close(0, turn);
         }
+        // Complete calls of a reply without a reason are made, so the missing reason counts as the usual one.
         turn.end.get_or_insert_with(|| END.to_owned());
     }
 }
@@ -134,6 +137,7 @@ impl Events {
             "fallback" => return Ok(()),
             "" => return Err(Broken::garbled(block.json())),
             "text" => (Kind::Text, &["type", "text"]),
+            // A thought goes back as it came, because its signature covers all of its members.
             "thinking" | "redacted_thinking" => (Kind::Thought, &[]),
             "tool_use" => {
                 let (id, name) = (text("id").into_owned(), text("name").into_owned());
@@ -159,6 +163,8 @@ impl Events {
 
     /// Returns the position of the open block with this index, or of the only open one.
     fn position(&self, index: Raw<'_>) -> Option<usize> {
+        // The only open block takes the fragment also if the index is another one, because some services number blocks wrongly or not at
+        // all.
         let named = self
             .open
             .iter()
@@ -196,6 +202,7 @@ impl Events {
             "input_json_delta" => turn.push(open.at, &text("partial_json")),
             "signature_delta" => {
                 let item = &mut turn.block(open.at).item;
+                // The service refuses a thought whose signature lacks one of the pieces that it was sent in.
                 let signature = item.entry("signature").or_insert_with(|| "".into());
                 *signature = Value::from(format!(
                     "{}{}",

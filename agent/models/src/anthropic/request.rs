@@ -36,6 +36,7 @@ fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> 
         }
         block
     });
+    // Results come first, because the service refuses a message in which other content precedes them.
     results.chain(content.iter().map(block)).collect()
 }
 
@@ -114,6 +115,8 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
     }
     if parts.tools.list().len() > 0 {
         let definitions = parts.tools.definitions();
+        // The marker is spliced into the text: the definitions are rendered once for each tool set, and a tree of them would be written in
+        // each request.
         match definitions.strip_suffix("}]").filter(|_| model.caching) {
             Some(open) => body.text("tools", &format!("{open},\"cache_control\":{marker}}}]")),
             None => body.text("tools", definitions),
@@ -125,6 +128,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
             Some(ForcedCall::Tool(name)) => json!({"type": "tool", "name": name}),
         };
         let is_serial = model.generation.parallel_calls == Some(false);
+        // The service has no such field beside the choice of no tool.
         if is_serial && choice["type"] != "none" {
             choice["disable_parallel_tool_use"] = true.into();
         }

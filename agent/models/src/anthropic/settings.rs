@@ -19,6 +19,7 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
             let limit = asked.generation.max_output_tokens.map(u64::from);
             let limit = limit.unwrap_or_else(|| output_limit(asked.model));
             let budget = tokens(effort);
+            // The service refuses each request then, so the provider is refused when it is created, with the name of the option.
             if u64::from(budget) >= limit {
                 let reason = format!("its {budget} tokens are not below the output limit");
                 return refused(REASONING, reason);

@@ -46,6 +46,8 @@ impl Calls {
         };
         let (position, is_certain) = self.position(&fragment, turn);
         if !is_certain {
+            // The fragment may have been meant for each call that has no arguments yet. Without this, such a call would run as one without
+            // arguments.
             let others = self.0.iter().enumerate();
             for (_, call) in others.filter(|(other, _)| *other != position) {
                 let arguments = &mut turn.block(call.at).text;
@@ -96,6 +98,7 @@ impl Calls {
         if let Some(at) = self.0.iter().rposition(same_index) {
             let call = &self.0[at];
             let is_same = id.is_none() || *id == call.id;
+            // A repeated name after whole arguments begins the next call: gateways give parallel calls one index.
             let goes_on = match (name, &call.name) {
                 (Some(name), Some(known)) => {
                     is_same
@@ -147,6 +150,7 @@ impl<'a> Fragment<'a> {
         let function = match fields.get("function") {
             function if function.is_object() => function.fields(),
             _ if is_bare => fields.clone(),
+            // No custom tool is ever offered, so there is nothing to run and no one to tell.
             _ if fields.get("custom").is_object() => return None,
             _ => Fields::default(),
         };
@@ -158,6 +162,7 @@ impl<'a> Fragment<'a> {
             none if none.is_null() => stated(fields, "arguments"),
             arguments => arguments,
         };
+        // Services write absent ids and names as empty texts or as the word.
         let is_said = |text: &String| !text.is_empty() && text != "null";
         Some(Self {
             index: fields.get("index").number(),
@@ -214,6 +219,7 @@ pub(super) fn add(item: &mut Map<String, Value>, name: &str, value: Value) {
 
 /// Returns true if the arguments are complete.
 fn is_whole(arguments: &str) -> bool {
+    // A whole value of another kind, such as the `1` of `12`, may go on in the next fragment.
     arguments.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(arguments).is_ok()
 }
 

@@ -37,6 +37,7 @@ impl ReadReply for Events {
         let choice = choices
             .into_iter()
             .map(Raw::fields)
+            // The place of the only choice says nothing. Of several, the first is the answer, because a request asks for one.
             .find(|choice| is_only || choice.get("index").number().is_none_or(|index| index == 0));
         let choice = choice.unwrap_or_default();
         for usage in [chunk.get("usage"), choice.get("usage")] {
@@ -80,6 +81,7 @@ impl ReadReply for Events {
             if let Some(name) = self.thought_name {
                 item.insert(name.to_owned(), text.as_str().into());
             }
+            // A thought precedes its text, although its members may arrive after the first words.
             turn.prepend(Kind::Thought, text, item);
         }
     }
@@ -233,6 +235,7 @@ fn usage_of(usage: &Fields<'_>) -> Option<Usage> {
         usage.get("num_cached_tokens"),
         usage.get("prompt_cache_hit_tokens"),
     ];
+    // A service that states the sum alone would else count as one without output in budgets.
     let rest = || total.map(|total| total.saturating_sub(input.unwrap_or_default()));
     let usage = Usage {
         input_tokens: input.unwrap_or_default(),

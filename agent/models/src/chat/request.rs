@@ -79,6 +79,7 @@ fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Value {
         }
     }
     let mut message = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
+    // Services that copy the API often take no list of texts, so a list is sent only if other parts are in it.
     if has_items {
         message.insert("content".to_owned(), parts.into());
     } else if !text.is_empty() {
@@ -89,6 +90,7 @@ fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Value {
         message.insert("tool_calls".to_owned(), calls.into());
     }
     if let Some(field) = model.reasoning_field() {
+        // DeepSeek refuses a turn with calls that lacks the field, also one that another model made.
         message.entry(field).or_insert_with(|| "".into());
     }
     message.into()
@@ -114,6 +116,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
         }
     }
     if let Some(limit) = parts.output_limit {
+        // OpenAI's reasoning models refuse the old name, and most other services do not know the new one.
         let has_new_name = service.name == "openai"
             && !model.name.contains('/')
             && crate::model_facts::is_reasoning_model_of_openai(&model.name);
@@ -125,6 +128,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
         body.field(name, &limit.into());
     }
     if parts.streaming {
+        // Without the field a stream tells no usage, and budgets of tokens would not hold.
         if service.stream_options {
             body.field("stream_options", &json!({"include_usage": true}));
         }
@@ -136,6 +140,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
 fn tool_choice(model: &Profile, parts: &RequestParts<'_>) -> Option<Value> {
     let forced = parts.forced_call.as_ref()?;
     let is_refused = match model.service.forced_calls {
+        // A choice of no tool forces nothing, so every service takes it.
         _ if *forced == ForcedCall::None => false,
         ForcedCalls::Named | ForcedCalls::Any => false,
         ForcedCalls::WithoutReasoning => {

@@ -46,6 +46,7 @@ impl ReadReply for Events {
         if let Some(reason) = block_reason(feedback.get("blockReason")) {
             let at = turn.open(Kind::Text);
             turn.push(at, &format!("The service blocked the prompt ({reason})."));
+            // A blocked prompt has no candidate, so the turn would look empty and be asked for again.
             turn.is_refusal = true;
             turn.has_ended = true;
         }
@@ -135,6 +136,7 @@ impl Events {
             Kind::Text
         };
         let own: &[&str] = &["text", "thought"];
+        // Each signature belongs to its part: two signed parts that were joined would lose one.
         let goes_on = |at: &usize| turn.block(*at).kind == kind && !(self.is_signed && is_signed);
         let at = match self.last.filter(goes_on) {
             Some(at) => {
@@ -151,6 +153,7 @@ impl Events {
     fn read_call(&mut self, fields: &Fields<'_>, call: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
         let text = |name: &str| call.get(name).text().unwrap_or_default().into_owned();
         let goes_on = call.get("willContinue").is_true();
+        // A call without the rest of its arguments would be another one than the model wrote, so it is refused.
         let is_in_parts = goes_on || !call.get("partialArgs").is_null();
         let (id, name) = (text("id"), text("name"));
         // The rest of a call in parts.
@@ -208,6 +211,7 @@ fn block_reason(reason: Raw<'_>) -> Option<String> {
 fn usage_of(usage: &Fields<'_>) -> Usage {
     let count = |name: &str| usage.get(name).number().unwrap_or_default();
     Usage {
+        // Gemini counts the prompts of its own tools, and below the thoughts, apart from the others.
         input_tokens: count("promptTokenCount") + count("toolUsePromptTokenCount"),
         output_tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
         cached_input_tokens: count("cachedContentTokenCount"),

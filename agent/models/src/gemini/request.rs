@@ -17,6 +17,7 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 /// Returns the contents of a unit.
 pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
     match unit {
+        // The API has no role for a system text between turns.
         Unit::System(text) => vec![content("user", vec![json!({"text": text})])],
         Unit::User {
             results,
@@ -90,6 +91,7 @@ fn own_part(model: &Profile, said: Said<'_>) -> Value {
                 function["id"] = model.call_id(&call.id).into();
             }
             let mut part = json!({"functionCall": function});
+            // Models of version 3 refuse a call without a signature, and one that another model made has none.
             if beside.is_none() && is_version_3(&model.name) {
                 part["thoughtSignature"] = NO_SIGNATURE.into();
             }
@@ -136,6 +138,7 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
             let config = match forced {
                 ForcedCall::None => json!({"mode": "NONE"}),
                 ForcedCall::Any => json!({"mode": "ANY"}),
+                // The API has no choice of one tool; a list of one name is the same.
                 ForcedCall::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
             };
             body.field("toolConfig", &json!({"functionCallingConfig": config}));

@@ -102,6 +102,7 @@ impl ReadReply for Events {
             }
             "failed" => {
                 let response = event.get("response").value();
+                // The error is in the response, where the reader of errors looks for it in whole replies too.
                 return Err(Broken::Reported(json!({"response": response}).to_string()));
             }
             _ => {
@@ -121,6 +122,7 @@ impl Events {
         let id = ids.into_iter().find_map(Raw::owned);
         let index = event.get("output_index").number();
         let find = |is_it: &dyn Fn(&Item) -> bool| self.items.iter().rposition(is_it);
+        // The id goes first, because some services give two items one place.
         let named = id.and_then(|id| find(&|item| item.id.as_ref() == Some(&id)));
         let found = named.or_else(|| match index {
             Some(_) => find(&|item| item.index == index),
@@ -228,6 +230,7 @@ impl Events {
     /// Ends an item, whose last statement counts.
     fn close(&mut self, position: usize, item: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
         let closed = &mut self.items[position];
+        // An item that has ended is complete. Its text would be added and sent again.
         if !std::mem::replace(&mut closed.is_open, false) {
             return;
         }
@@ -256,6 +259,7 @@ impl Events {
             Sort::Thought => item.to_map(),
             Sort::Other => {
                 let kind = item.get("type").text().unwrap_or_default();
+                // Sent back without a result, such a call would make the service refuse each later request.
                 if CLIENT_RUN.contains(&&*kind) {
                     Map::new()
                 } else {
@@ -330,6 +334,7 @@ impl Events {
         };
         find(&|item| id.is_some() && item.id == id)
             .or_else(|| find(&|item| item.index == Some(index)))
+            // An item without an id may be the same one; an item with another id is not.
             .or_else(|| find(&|item| id.is_none() || item.id.is_none()))
     }
 }

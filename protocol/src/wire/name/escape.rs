@@ -94,6 +94,7 @@ fn rows(tokens: &[Token]) -> String {
     while let Some(token) = tokens.next() {
         match token {
             Token::Literal(c) => escaped.push(*c),
+            // One end for a sequence of bytes keeps names in other scripts short.
             Token::Symbol(Symbol::Byte(byte)) if index(*byte).is_none() => {
                 row.drain(..).for_each(|symbol| code(symbol, &mut escaped));
                 escaped.push_str(OTHER);

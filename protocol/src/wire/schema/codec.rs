@@ -105,6 +105,7 @@ impl<'a> Place<'a> {
             let Value::Object(keywords) = schema else {
                 continue;
             };
+            // References may form cycles.
             if !seen.insert(std::ptr::from_ref(keywords) as usize) {
                 continue;
             }
@@ -145,6 +146,7 @@ impl<'a> Place<'a> {
         {
             return self.write_with_nulls(node, text);
         }
+        // A model may answer with the keys of the catalog. Then none of its keys is read as a replacement, so that all of them stay.
         let has_own_keys = direction == Direction::Decode
             && node
                 .members()

@@ -38,6 +38,7 @@ fn reversed_without_ends<'a>(references: &References<'a>) -> References<'a> {
         .filter(|(_, count)| **count == 0)
         .map(|(name, _)| *name)
         .collect();
+    // Removing the ends takes linear time and no recursion, however long a chain of definitions is.
     while let Some(end) = ends.pop() {
         for user in users.remove(end).into_iter().flatten() {
             let count = counts.entry(user).or_default();

@@ -66,6 +66,7 @@ impl Document {
             is_embedded: false,
         };
         let (mut schemas, mut edges) = (BTreeMap::new(), BTreeMap::new());
+        // A list, since chains of definitions are longer than a small stack is deep.
         let mut pending = vec![String::new()];
         while let Some(pointer) = pending.pop() {
             if schemas.contains_key(&pointer) {
@@ -163,10 +164,12 @@ impl Source<'_> {
     /// Returns the form of a schema in a document.
     fn import(&mut self, schema: Value, place: String) -> Value {
         self.count += 1 + place.len() / BYTES;
+        // Ends the walk. The caller refuses the schema.
         if self.count > MOST_SCHEMAS {
             return Value::Bool(true);
         }
         let mut keywords = match schema {
+            // Drafts without boolean schemas write `false` so.
             Value::Object(keywords) if keywords.get("not").is_some_and(is_any) => {
                 return Value::Bool(false);
             }
@@ -186,6 +189,7 @@ impl Source<'_> {
         let was_embedded = self.is_embedded;
         self.is_embedded |= !place.is_empty() && self.has_own_base(&keywords);
         self.draft.remove_ignored(&mut keywords);
+        // A schema with a member of the name of our mark would forge a place.
         keywords.retain(|keyword, _| keyword != PLACE && !has_word(BOOKKEEPING, keyword));
         self.count += text_length(&keywords) / BYTES;
         self.refer(&mut keywords, &place);
@@ -200,6 +204,7 @@ impl Source<'_> {
         self.alternatives(&mut keywords, &place);
         for keyword in CONDITIONS.split(' ') {
             let is_effective =
+                // `true` refuses nothing.
                 |value: &Value| !keyword.starts_with("unevaluated") || value != &Value::Bool(true);
             if keywords
                 .remove(keyword)

@@ -25,6 +25,7 @@ impl WireKeys {
     pub(super) fn new(document: &Document, grammar: KeyGrammar) -> Self {
         let mut keys = BTreeSet::new();
         document.for_each(&mut |keywords| keys.extend(declared(keywords).map(str::to_owned)));
+        // Stems, because the codec adds underscores to keys that look like replacements.
         let mut taken: BTreeSet<_> = keys.iter().map(|key| stem(key).to_owned()).collect();
         let replaced: Vec<_> = keys.iter().filter(|key| !grammar.allows(key)).collect();
         let words: Vec<_> = replaced.iter().map(|key| words(grammar, key)).collect();
@@ -126,6 +127,7 @@ fn words(grammar: KeyGrammar, key: &str) -> String {
             words.push('_');
         }
     }
+    // An identifier does not begin with a digit.
     if !words.is_empty() && !grammar.allows(&words[..1]) {
         words.insert_str(0, "key_");
     }

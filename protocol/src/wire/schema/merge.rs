@@ -18,6 +18,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, mut other: Map<String, Value>
             .iter()
             .any(|it| keywords.contains_key(*it))
     };
+    // `items` judges what `prefixItems` beside it leaves over, so the two schemas cannot be mixed.
     if has_items(into) && has_items(&other) {
         other.retain(|keyword, _| keyword != "items" && keyword != "prefixItems");
         dropped.push("items".to_owned());
@@ -91,6 +92,7 @@ fn narrow(keyword: &str, own: &mut Value, value: &Value) -> bool {
                 .filter(|one| others.contains(&canonical_json(*one)))
                 .cloned()
                 .collect();
+            // No service takes an empty `enum`.
             if common.is_empty() {
                 return false;
             }

@@ -60,6 +60,7 @@ impl WireSchema {
         }
         check_nesting(schema, MOST_NESTING)?;
         let mut changes = Changes::default();
+        // The root gets a type. A reference to the root would then mean another schema inside.
         if dialect.is_complete && !(names_root(schema) && has_other_root_type(schema)) {
             let mut keywords = schema.as_object().cloned().unwrap_or_default();
             if has_other_root_type(schema) {

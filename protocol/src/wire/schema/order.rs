@@ -32,6 +32,7 @@ fn write(schema: &Value, text: &mut String) {
             }
             (Some(Holds::Plain), schema) => write(schema, text),
             (Some(Holds::Named), Value::Object(schemas)) => {
+                // OpenAI's strict answers have the keys in the order of the schema, so the author's order of required ones is kept.
                 let required = keywords.get("required").filter(|_| keyword == "properties");
                 write_members(
                     required_first(schemas, required),

@@ -43,6 +43,7 @@ impl Patterns {
                 let is_known = match &group.kind {
                     GroupKind::CaptureIndex(_) => true,
                     GroupKind::NonCapturing(flags) => is_regular && flags.items.is_empty(),
+                    // Engines differ in the syntax of names.
                     GroupKind::CaptureName { .. } => false,
                 };
                 is_known && self.has(&group.ast)

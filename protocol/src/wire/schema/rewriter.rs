@@ -96,11 +96,13 @@ impl<'a> Rewriter<'a> {
         self.absorb(&mut root, self.document.root(), true);
         rule::root(&mut root, self.changes);
         let mut root = self.finish(root, 0);
+        // Definitions stand beside the root, not inside.
         self.unfolding.clear();
         let mut definitions = Map::new();
         while let Some(pointer) = self.pending.pop() {
             if let Some((_, definition)) = self.document.target(pointer) {
                 pointer.clone_into(&mut self.changes.place);
+                // `$defs` and the name are two levels.
                 let schema = self.schema(definition.schema.clone(), 2);
                 definitions.insert(definition.name.clone(), schema);
             }
@@ -141,6 +143,7 @@ impl<'a> Rewriter<'a> {
             Value::Bool(true) => return,
             _ => return self.changes.loosened(Rule::Boolean),
         };
+        // Each level here is one of the stack.
         if self.absorbing == MOST_ABSORBING {
             let problem = format!("nests more than {MOST_ABSORBING} schemas for the same value");
             return self.cut_off(NotStrict::TooLarge { problem });
@@ -266,6 +269,7 @@ impl<'a> Rewriter<'a> {
             .iter()
             .filter(|replaced| replaced.contains(pointer))
             .count();
+        // A chain of references alone never reaches a level inside, so that it would not end.
         if count >= MOST_UNFOLDINGS || self.chain.contains(&pointer) {
             return self.cut_off(NotStrict::Recursive {
                 pointer: pointer.to_owned(),
@@ -304,6 +308,7 @@ impl<'a> Rewriter<'a> {
         }
         if let Some(Value::Array(required)) = keywords.get_mut("required") {
             let mut seen = BTreeSet::new();
+            // Merged conjunctions repeat names, and JSON Schema wants each once.
             required.retain(|name| {
                 name.as_str()
                     .is_some_and(|name| seen.insert(name.to_owned()))
@@ -328,6 +333,7 @@ impl<'a> Rewriter<'a> {
             strict::close(&mut keywords, self.changes);
         }
         let properties = self.properties(&keywords);
+        // Put aside, so that this schema's own reason comes before those of the schemas inside.
         let outer = self.not_strict.take();
         replace_each(&mut keywords, |schema, at| match schema {
             Value::Bool(_) => schema,

@@ -73,6 +73,7 @@ pub(super) fn reason<'d>(
             .iter()
             .any(|count| *count > 1)
     };
+    // The codec could not tell which alternative a null belongs to.
     if branches.is_some() && has_several() {
         return Some(NotStrict::Union { pointer });
     }
@@ -80,6 +81,7 @@ pub(super) fn reason<'d>(
         return None;
     }
     let properties = members(keywords, "properties");
+    // A closed object without properties could only be empty, which no author of a free object means.
     let is_free = properties.is_none_or(Map::is_empty) && !place.is_empty();
     let is_closed = keywords.get("additionalProperties") == Some(&Value::Bool(false));
     if !is_closed || is_free || keywords.contains_key("patternProperties") {
@@ -250,6 +252,7 @@ fn nullable(schema: Value) -> Value {
         types.push("null".into());
         keywords.insert("type".to_owned(), types.into());
         if let Some(value) = keywords.remove("const") {
+            // A `const` beside a null would refuse the null.
             keywords.insert("enum".to_owned(), json!([value]));
         }
         if let Some(Value::Array(values)) = keywords.get_mut("enum") {

@@ -330,6 +330,7 @@ impl Arguments {
     pub fn values<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Vec<T>, CommandError> {
         let parsed = |value: &OsString| {
             value
+                // The command line has checked the texts, so only a path can be another encoding, and paths are read as such.
                 .to_string_lossy()
                 .parse()
                 .map_err(|error: T::Err| CommandError::new(Exit::Usage, error.to_string()))

@@ -31,6 +31,7 @@ pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> V
     let folders: Vec<_> = parts()
         .flat_map(|parts| (parts.control_folders)(settings, services))
         .collect();
+    // Before those of families, whose services read it.
     services.insert(ControlFolders(folders.clone()));
     folders
 }
@@ -46,6 +47,7 @@ pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
 ///
 /// Families whose names are in conflict run too: a process that one of them started is not to go on as a program.
 pub fn start() {
+    // All records, even two of one name: a process that a family has started must not run on as the program.
     inventory::iter::<Extension>
         .into_iter()
         .for_each(|extension| (extension.parts.start)());
@@ -192,6 +194,7 @@ pub fn commands() -> impl Iterator<Item = &'static Command> {
 pub async fn approve(cx: &dyn CommandContext, digests: &[Digest]) -> Result<bool, CommandError> {
     let mut is_approved = true;
     for approval in parts().filter_map(|parts| parts.approval) {
+        // A refusal of one does not hide the questions of the others.
         is_approved &= approval(cx, digests).await?;
     }
     Ok(is_approved)

@@ -64,6 +64,7 @@ pub fn built_in() -> Result<Layer, SettingsError> {
 
 /// Loads the file of `--config`.
 pub fn load_named(path: &Path) -> Result<Loaded, SettingsError> {
+    // Origins are shown and recorded, so they must not hang on the working directory.
     let path = std::path::absolute(path).map_err(SettingsError::read(path))?;
     let layer = read(&path, folders::home().as_deref())?;
     Ok(Loaded {
@@ -91,6 +92,7 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
     let (mut loaded, user_layer) = load_user()?;
     let (home, user) = (folders::home(), folders::settings());
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &user_layer)?;
+    // A project overrides no setting of the program either.
     let mut below = built_in()?;
     below.apply(user_layer.clone());
     loaded.layers.push(user_layer);
@@ -123,6 +125,7 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
                 }
             }
         };
+        // The nearest file is shown first.
         loaded.files.insert(first, file);
     }
     Ok(loaded)
@@ -163,6 +166,7 @@ fn load_user() -> Result<(Loaded, Layer), SettingsError> {
     let Some(path) = folders::settings() else {
         return Ok((loaded, Layer::default()));
     };
+    // A file that cannot be looked at is an error: without it, its limits would silently not apply.
     let exists = path.try_exists().map_err(SettingsError::read(&path))?;
     let (layer, state) = if exists {
         (read(&path, folders::home().as_deref())?, FileState::Used)

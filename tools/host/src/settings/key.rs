@@ -82,6 +82,7 @@ pub enum FlagValue {
 impl<S: Slot> Key<S> {
     /// Declares a key. Unless [`Key::with_project`] says otherwise, an untrusted project may not set it.
     pub fn new(name: &'static str, kind: Kind<S>, default: S, example: &'static str) -> Self {
+        // Forgetting the rule of a new key must not open it to a checkout.
         let project = ProjectRule::never("it is for the user to decide");
         let about = KeyAbout {
             name,

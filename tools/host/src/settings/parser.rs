@@ -50,6 +50,7 @@ pub fn switch(text: &str, _: Base<'_>) -> Result<bool, String> {
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
 pub fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> {
+    // Another text may be a secret in the wrong place.
     let shown = if text.parse::<f64>().is_ok() {
         text
     } else {
@@ -129,6 +130,7 @@ pub fn host(text: &str, _: Base<'_>) -> Result<String, String> {
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
 pub fn variable(text: &str, _: Base<'_>) -> Result<String, String> {
+    // A key in place of its variable usually has small letters, and is refused without being repeated.
     let is_name = !text.starts_with(|c: char| c.is_ascii_digit())
         && text
             .bytes()

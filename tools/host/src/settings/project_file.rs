@@ -88,11 +88,13 @@ pub(super) fn find(
     let mut files = Vec::new();
     for (folder, path, is_foreign) in candidates(directory, user) {
         let trusting = trust::trusts(user_layer, folder).cloned();
+        // In a shared folder such as /tmp, anyone could put a file above the work of others.
         if trusting.is_none() && is_foreign {
             files.push(ProjectFile::Ignored(path));
             continue;
         }
         let found = read(path, trusting, home, records.as_ref())?;
+        // A file that may only narrow must not switch off those above it.
         let is_last = found.trusted_by().is_some();
         files.push(ProjectFile::Read(Box::new(found)));
         if is_last {
@@ -161,12 +163,14 @@ fn candidates<'a>(
     let user = user.and_then(|path| path.canonicalize().ok());
     directory.ancestors().filter_map(move |folder| {
         let path = folder.join(folders::settings_name());
+        // A link that leads nowhere is an error later, and not passed over: its settings may narrow.
         let link = path.symlink_metadata().ok()?;
         let file = path.metadata();
         let is_file = file.as_ref().map_or(link.is_symlink(), Metadata::is_file);
         // The owners of a link and of its target both count.
         let is_foreign =
             belongs_to_other_user(&link) || file.is_ok_and(|file| belongs_to_other_user(&file));
+        // Below the folder of the user's own file, that file is not one of a project.
         (is_file && (user.is_none() || path.canonicalize().ok() != user))
             .then_some((folder, path, is_foreign))
     })

@@ -29,6 +29,7 @@ pub(super) fn readable(
     home: Option<&Path>,
 ) -> (Layer, Option<SettingsError>) {
     let (mut file, mut mistake) = Section::readable(path, text, home);
+    // Reading goes on after a mistake, so that the files that the rest names are protected all the same.
     let mut note = |found: Option<SettingsError>| mistake = mistake.take().or(found);
     let (values, found) = Values::read(&mut file, false);
     note(found);

@@ -83,6 +83,7 @@ impl<'a> Section<'a> {
         let text = match (expected, value.get_ref()) {
             (TomlType::String(_), DeValue::String(text)) => text.to_string(),
             (TomlType::Integer, DeValue::Integer(number)) => {
+                // TOML writes `0x10`, too.
                 let decimal = i64::from_str_radix(number.as_str(), number.radix());
                 decimal.map_or_else(|_| number.to_string(), |number| number.to_string())
             }
@@ -151,10 +152,12 @@ impl<'a> Section<'a> {
             return Err(self.type_error(key, &value, &expected));
         };
         let mut items: Vec<_> = items.iter().collect();
+        // The first mistake of a file is reported first, whatever the order of the table.
         items.sort_by_key(|(name, _)| name.span().start);
         let read = |(name, item): (&Spanned<DeString<'a>>, &Spanned<DeValue<'a>>)| {
             let path = format!("{key}.{}", name.get_ref());
             if let DeValue::Table(fields) = item.get_ref()
+                // Before serde's error of an unknown field, which does not say where a secret belongs.
                 && let Some((field, _)) = fields
                     .iter()
                     .find(|(field, _)| is_like_a_secret(field.get_ref()))
@@ -284,6 +287,7 @@ impl<'a> Section<'a> {
 
     /// Takes a key such as `model`, or `limits.max_steps` from the table `limits`.
     fn take(&mut self, key: &'static str) -> Result<Option<Spanned<DeValue<'a>>>, SettingsError> {
+        // Also of an absent key, for the advice about a misspelt one.
         self.known_keys.push(key);
         let Some((name, inner)) = key.split_once('.') else {
             return Ok(self.table.remove(key));

@@ -178,6 +178,7 @@ impl Settings {
     ) -> Result<Self, SettingsError> {
         for target in targets {
             let mut clause = target.to_clause();
+            // Without braces, the grant would let every tool reach the host: braces name no host, and the rule names the tool.
             if target.scheme() == "net" {
                 let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause));
                 let rule = rule.map_err(|error| SettingsError::unusable(key, named, error))?;
@@ -247,6 +248,7 @@ impl Settings {
         let files = self
             .files
             .iter()
+            // The user's own file is hidden altogether.
             .filter(|file| file.role != "user")
             .map(|file| file.path.as_path());
         let named = self
@@ -282,6 +284,7 @@ impl Settings {
         let of_secrets = self
             .secret_files()
             .into_iter()
+            // A secret file that is a folder around the root would hide the whole workspace.
             .filter(|file| !is_around(file));
         folders::own()
             .chain(self.hidden.iter().cloned())
@@ -320,6 +323,7 @@ impl Settings {
             .iter()
             .any(|owner| self.values.origin(owner).is_some() && self.values.changes(owner, &upper))
         {
+            // A key that was named for the former provider stays with it, and is never sent to the new one.
             self.replaced.push(self.values.clone());
         }
         self.values.apply(upper);

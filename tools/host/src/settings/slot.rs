@@ -153,6 +153,7 @@ impl Document for Rule {
 impl Document for Duration {
     fn document(&self) -> Value {
         let days = self.as_secs() / DAY;
+        // The debug form of a duration has no days.
         if days > 0 && Self::from_secs(days * DAY) == *self {
             json!(format!("{days}d"))
         } else {

@@ -30,6 +30,7 @@ pub fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), Settings
     refuse(project.values.refusal(&user.values))?;
     // An unknown profile is reported by `Settings::from_layers`.
     let is_users_profile = |name: &&Setting<String>| {
+        // A profile of the user may grant more than the user wants in this project.
         !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
     };
     let borrowed = project
@@ -46,6 +47,7 @@ pub fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), Settings
         )
     }))?;
     for (name, profile) in &project.profiles {
+        // The user who names the profile expects their own.
         let is_taken = user.profiles.contains_key(name);
         refuse(is_taken.then_some((
             "redefining a profile of the user's file",

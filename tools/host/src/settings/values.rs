@@ -114,6 +114,7 @@ impl Values {
     ) -> (Self, Option<SettingsError>) {
         let (mut values, mut mistake) = (Self::default(), None);
         for (key, slot) in values.entries_mut() {
+            // Keys that are not read are unknown to the section, which refuses them.
             if key.about().in_profile || !is_profile {
                 match key.read(section) {
                     Ok(read) => read.into_iter().for_each(|read| slot.replace(read)),
@@ -210,6 +211,7 @@ impl Values {
 
     fn entries(&self) -> impl Iterator<Item = (&'static dyn AnyKey, &dyn AnySlot)> {
         KEYS.iter()
+            // Keys and sets have one order, that of the linked families.
             .zip(&self.sets)
             .flat_map(|(keys, set)| keys.iter().map(|key| &**key).zip(set.slots()))
     }

@@ -82,6 +82,7 @@ impl Approvals {
         };
         let approved: Approved =
             serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        // A file that was damaged or edited approves nothing.
         if approved.subject.digest() != approved.digest {
             return Err(damaged("its digest is another one".to_owned()));
         }
@@ -94,6 +95,7 @@ impl Approvals {
     /// Returns [`TrustError::Changed`] if the subject has another digest, and [`TrustError::Write`] if the approval cannot be written.
     pub fn approve(&self, subject: &Subject, seen: &Digest) -> Result<(), TrustError> {
         let digest = subject.digest();
+        // The file may have changed between the look and the answer.
         if digest != *seen {
             return Err(TrustError::Changed);
         }
@@ -122,6 +124,7 @@ impl Approvals {
     }
 
     fn path_of(&self, workspace: &str, name: &str) -> PathBuf {
+        // Names of servers and paths may have characters that no file name has.
         let key = Digest::hash_json(&json!([workspace, name])).to_string();
         self.folder.join(format!("{}.json", &key[..DIGITS]))
     }
@@ -133,6 +136,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     private::create_folder(path.parent().unwrap_or(Path::new(".")))?;
     let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
     let draft = path.with_extension(format!("draft-{}-{number}", std::process::id()));
+    // A process of the same number may have left it.
     private::remove(&draft)?;
     let mut file = private::create_file(&draft)?;
     file.write_all(text.as_bytes())?;
@@ -212,6 +216,7 @@ impl Subject {
     /// Returns the digest, which an approval names.
     pub fn digest(&self) -> Digest {
         Digest::hash_json(
+            // The word `server` stands for skills as well: another one would void all approvals.
             &json!({"workspace": self.workspace, "server": self.name, "facts": self.facts}),
         )
     }

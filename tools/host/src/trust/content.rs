@@ -29,6 +29,7 @@ pub struct Content {
 impl Content {
     /// Creates the content of a file from the bytes that were read. `kind` separates the approvals of one kind from those of others.
     pub fn new(kind: &'static str, path: &Path, bytes: &[u8]) -> Self {
+        // Of the bytes, since different bytes can be the same text.
         let digest = Digest::hash_bytes(bytes);
         let text = TextEncoding::of(bytes).decode(bytes).into_owned();
         Self {
@@ -69,6 +70,7 @@ fn resolved(path: &Path) -> PathBuf {
 fn changed(path: &Path) -> Option<SystemTime> {
     let of_link = changed_at(&path.symlink_metadata().ok()?)?;
     let of_file = changed_at(&path.metadata().ok()?)?;
+    // A session may have made the link or written its target.
     Some(of_link.max(of_file))
 }
 

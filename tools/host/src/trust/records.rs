@@ -128,6 +128,7 @@ impl Records {
     /// Records that a session begins in this workspace, unless there was one before.
     pub fn note_session(&self, workspace: &Path) -> Result<(), RecordError> {
         let path = self.folder_of(workspace).join(FIRST_SESSION);
+        // Only the first session counts: a later time would hide what earlier sessions wrote.
         if path.exists() {
             return Ok(());
         }
@@ -176,6 +177,7 @@ impl Records {
     }
 
     fn read(&self, path: &Path) -> Option<Approved> {
+        // A damaged record approves nothing.
         serde_json::from_str(&private::read(path, MAX_RECORD).ok()?).ok()
     }
 
@@ -186,6 +188,7 @@ impl Records {
 
     fn path_of(&self, content: &Content) -> PathBuf {
         let key =
+            // The digest is part of the name, so that each branch keeps its own approved content.
             Digest::hash_json(&json!([content.kind, content.name(), content.digest])).to_string();
         self.folder_of(content.folder())
             .join(format!("{}.json", &key[..DIGITS]))

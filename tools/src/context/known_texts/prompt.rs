@@ -18,6 +18,7 @@ impl Prompt {
     pub(super) fn new(prompt: &str) -> Self {
         let text = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
         let urls = urls_in(&text)
+            // People write `example.org/start` in a prompt.
             .chain(urls_without_scheme(&text))
             .filter_map(|url| UrlParts::new(&url))
             .collect();
@@ -39,6 +40,7 @@ impl Prompt {
     /// and ends with a word. A `/` may follow.
     pub(super) fn has_run(&self, run: &str) -> bool {
         let ended = run.strip_suffix('/').unwrap_or(run);
+        // Parts of words would let a model spell anything out of a long prompt.
         let is_of_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let begins_and_ends =
             is_of_word(ended.chars().next()) && is_of_word(ended.chars().next_back());

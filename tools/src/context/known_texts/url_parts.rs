@@ -32,6 +32,7 @@ pub(super) struct UrlParts {
 impl UrlParts {
     /// Splits a URL. Returns `None` if it is none of HTTP, or if it has a user name, which the normaliser of hosts refuses.
     pub(super) fn new(url: &str) -> Option<Self> {
+        // A fragment is not sent.
         let url = url.split('#').next().unwrap_or_default();
         let host = Normaliser::Host.apply(url).ok()?;
         let (scheme, after) = url.split_once("://")?;
@@ -101,6 +102,7 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
             c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|')
         };
         let url = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+        // HTML and Markdown write `&` so, and the tool sends it without.
         trimmed(url).replace("&amp;", "&").replace("\\&", "&")
     })
 }
@@ -126,6 +128,7 @@ fn trimmed(word: &str) -> &str {
 }
 
 /// Returns the position of the first closing parenthesis without an opening one.
+// A parenthesis belongs to an address only with the one that opens it: Markdown puts one behind each link.
 fn unbalanced(url: &str) -> Option<usize> {
     let mut open = 0_usize;
     url.char_indices().find_map(|(at, c)| match c {

@@ -54,6 +54,7 @@ pub(super) fn is_unknown(name: &str) -> bool {
         && !name
             .strip_prefix(COVERAGE)
             .is_some_and(|process| process.contains('.'))
+        // Some file systems ignore case.
         && !HARMLESS.contains(&*name.to_ascii_lowercase())
 }
 

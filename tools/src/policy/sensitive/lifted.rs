@@ -25,6 +25,7 @@ impl SensitivePaths {
         for entry in self
             .paths
             .iter()
+            // No clause lifts the protection of settings, and build files have none.
             .filter(|entry| entry.sensitivity == Sensitivity::RunsByItself)
         {
             let is_named = |clause: &&Clause| is_named(entry, clause);

@@ -60,6 +60,7 @@ fn segments(pattern: &str) -> impl Iterator<Item = Option<String>> {
         let mut chars = segment.chars();
         while let Some(c) = chars.next() {
             match c {
+                // `{.git,src}` may be written for the sake of `src`.
                 '{' | '}' => {
                     is_in_braces = c == '{';
                     literal = None;

@@ -154,6 +154,7 @@ impl Compiler {
                 << members
                     .iter()
                     .position(|(own, _)| Some(&**own) == name.as_str())?;
+            // The meta-schema refuses a name that is required twice, so the validator decides.
             if required & bit != 0 {
                 return None;
             }

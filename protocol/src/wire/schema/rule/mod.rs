@@ -48,6 +48,7 @@ pub(super) fn boolean(keywords: &mut Map<String, Value>, dialect: &Dialect, chan
             .get("maxItems")
             .and_then(Value::as_u64)
             .map_or(count, |own| own.min(count));
+        // `items: false` refuses all behind the schemas per position.
         keywords.insert("maxItems".to_owned(), most.into());
         changes.exact(Rule::Boolean);
     }
@@ -106,6 +107,7 @@ pub(super) fn values(
         return with_branches(keywords, kept, &others, changes);
     }
     changes.loosened(Rule::Enumeration);
+    // The model still sees the types of the removed values.
     if !values.is_empty() && !keywords.contains_key("type") {
         set_types_of(keywords, &values);
     }
@@ -171,6 +173,7 @@ pub(super) fn bounds(keywords: &mut Map<String, Value>, dialect: &Dialect, chang
         let Some(bound) = keywords.remove(exclusive) else {
             continue;
         };
+        // Between two integers lies no other value, so that the next one is an exact bound.
         let is_integer = types(keywords) == Some(vec!["integer"]);
         let next = bound
             .as_i64()

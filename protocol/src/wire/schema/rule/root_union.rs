@@ -73,6 +73,7 @@ pub(in crate::wire::schema) fn root_union(
     let properties: Map<_, _> = alternatives.into_iter().map(property).collect();
     let mut union = Map::from_iter([("properties".to_owned(), properties.into())]);
     if open == 0 && !objects.is_empty() {
+        // With one open alternative, any further property matches.
         union.insert("additionalProperties".to_owned(), false.into());
     }
     let required = common(objects);
