@@ -53,7 +53,7 @@ pub(crate) fn targets(root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
             protected.extend(inner(&target));
             // The table protects it anyway, where its own name is granted.
             let is_listed = find(&table, root, &target).is_some_and(|(entry, path)| {
-                is_sensitive(entry) && entry.describe(&path) == entry.note()
+                is_sensitive(entry) && entry.describe(&path) == entry.note
             });
             if !is_listed {
                 targets.push(target);
@@ -107,7 +107,7 @@ fn find<'a>(
 }
 
 fn is_sensitive(entry: &SensitivePath) -> bool {
-    entry.sensitivity() >= Sensitivity::RunsByItself
+    entry.sensitivity >= Sensitivity::RunsByItself
 }
 
 #[cfg(test)]

@@ -55,7 +55,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                     let workspace = TempWorkspace::from_files([("users/me/a", "")]);
                     std::os::unix::fs::symlink("users/me", workspace.join("link")).unwrap();
                     let home = workspace.join(home);
-                    let sandbox = Sandbox::new().with_toolchains([], &home, &home);
+                    let sandbox = Sandbox {
+                        cache: home.clone(),
+                        home: home.clone(),
+                        ..Sandbox::default()
+                    };
                     let grant = ["fs:read:**", "exec:write:**", writable];
                     let person = RecordingPerson::new(answer.map(Answer::Confirmation));
                     let mut host = host_with(&workspace, &grant, sandbox);

@@ -91,14 +91,14 @@ fn no_name_with_a_dot_is_harmless_directly_in_a_home() {
         let paths = SensitivePaths::default().with_home(home);
         for path in [".cache", ".cache/a/b", ".gradle/caches/x", ".venv/bin/x"] {
             let found = paths.find(&format!("{below}{path}"));
-            let sensitivity = found.map(SensitivePath::sensitivity);
+            let sensitivity = found.map(|path| path.sensitivity);
             assert_eq!(sensitivity, Some(Sensitivity::DotFile), "{home} {path}");
         }
         for path in ["a", "a/.cache/b", "a/.gitignore"] {
             assert_eq!(paths.find(&format!("{below}{path}")), None, "{home} {path}");
         }
         let cargo = paths.find(&format!("{below}.cargo/config.toml")).unwrap();
-        assert_eq!(cargo.sensitivity(), Sensitivity::RunsByItself);
+        assert_eq!(cargo.sensitivity, Sensitivity::RunsByItself);
     }
 }
 
@@ -299,7 +299,7 @@ fn each_entry_that_matches_is_named_by_itself() {
         );
     }
     let deep = SensitivePath::new("/src/deep/*.sh", Sensitivity::RunsByItself, "theirs").unwrap();
-    let deep = SensitivePaths::default().with_path(deep);
+    let deep = SensitivePaths::default().with_paths([deep]);
     let target: Target = "fs:write:src/deep/a.sh".parse().unwrap();
     for (clause, is_named) in [
         ("fs:write:src/**", false),
