@@ -111,7 +111,7 @@ pub fn pairs_from_arguments(schema: &Value, arguments: &Value) -> Option<Vec<(St
 /// Returns the value for an error message: at most 80 characters, masked if the argument is secret.
 fn render_argument(schema: &Value, name: &str, text: &str) -> String {
     let pair = json!({ name: text });
-    let masked = tools::Secret::masked(schema, &pair);
+    let masked = tools::Secret::mask(schema, &pair);
     // An unreadable schema masks the whole object.
     masked
         .get(name)
@@ -196,7 +196,7 @@ fn property<'a>(
         .and_then(Value::as_array)
         .into_iter()
         .flatten();
-    let mut elsewhere = referenced(root, schema).into_iter().chain(parts);
+    let mut elsewhere = resolve_ref(root, schema).into_iter().chain(parts);
     let additional = schema
         .get("additionalProperties")
         .filter(|additional| additional.is_object());
@@ -206,7 +206,7 @@ fn property<'a>(
 }
 
 /// Returns the target of a local `$ref`. Returns `None` if there is none.
-fn referenced<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
+fn resolve_ref<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
     root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }
 

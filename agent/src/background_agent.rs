@@ -59,7 +59,7 @@ impl BackgroundAgent {
         (agent, end)
     }
 
-    fn used(&self) -> String {
+    fn describe_use(&self) -> String {
         let spent = self.budget.spent();
         format!(
             "{}, {}",
@@ -89,7 +89,7 @@ impl Task for BackgroundAgent {
     }
 
     fn state(&self) -> TaskState {
-        let used = self.used();
+        let used = self.describe_use();
         match &*self.end.borrow() {
             Some(result) if result.is_error => TaskState::Ended(format!("failed: {used}")),
             Some(_) => TaskState::Ended(format!("answered: {used}")),
@@ -99,7 +99,7 @@ impl Task for BackgroundAgent {
         }
     }
 
-    fn ended(&self) -> TaskFuture<'_, ()> {
+    fn wait_end(&self) -> TaskFuture<'_, ()> {
         // Without a sender it has ended too.
         Box::pin(async { drop(self.end.clone().wait_for(Option::is_some).await) })
     }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use tools::schema::{SchemaError, ValueSchema};
 use tools::{JsonSchema, schema_of};
 
-use crate::json_answer::{bound_prompt, checked, repair_prompt};
+use crate::json_answer::{bound_prompt, parse_answer, repair_prompt};
 use crate::{Driver, DriverError, Outcome, Run, Session, StopReason};
 
 /// The request to answer again, after an answer that was cut off.
@@ -143,7 +143,7 @@ impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
 
     /// Returns the value of an answer, or the problem with it.
     fn read(&self, text: &str) -> Result<T, String> {
-        checked(text, &self.schema)?
+        parse_answer(text, &self.schema)?
             .deserialize()
             .map_err(|error| format!("- {error}"))
     }

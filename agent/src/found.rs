@@ -18,17 +18,17 @@ pub(crate) const FOUND: &str = "found";
 /// those that it called, since a call of a tool that is not offered is answered with its definition.
 ///
 /// The conversation has them, so they survive as long as it does.
-pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
+pub(crate) fn list_found(messages: &[Message], turns: u32) -> BTreeSet<String> {
     let present = messages
         .iter()
         .rposition(|message| message.role == Role::Assistant)
         .unwrap_or_default();
     // The calls of the present turn were written before the results of its searches.
-    known(&messages[..present], turns)
+    list_known(&messages[..present], turns)
 }
 
-/// Returns the names that [`found`] returns in the turn after these messages.
-pub(crate) fn known(messages: &[Message], turns: u32) -> BTreeSet<String> {
+/// Returns the names that [`list_found`] returns in the turn after these messages.
+pub(crate) fn list_known(messages: &[Message], turns: u32) -> BTreeSet<String> {
     let searches = searches(messages);
     let mut left = turns;
     let mut names = BTreeSet::new();
@@ -48,7 +48,7 @@ pub(crate) fn known(messages: &[Message], turns: u32) -> BTreeSet<String> {
                 message
                     .parts
                     .iter()
-                    .flat_map(|part| searched(part, &searches))
+                    .flat_map(|part| list_searched(part, &searches))
                     .map(str::to_owned),
             );
         }
@@ -66,7 +66,7 @@ fn searches(messages: &[Message]) -> HashSet<&str> {
 }
 
 /// Returns the names that the result of one of these searches has.
-fn searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item = &'m str> {
+fn list_searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item = &'m str> {
     let names = match part {
         Part::ToolResult { id, name, result } if searches.contains(id.as_str()) => {
             named_in(name, result)
@@ -134,12 +134,12 @@ mod tests {
             results(&["x", "y"]),
         ];
         assert!(
-            found(&messages, 3).is_empty(),
+            list_found(&messages, 3).is_empty(),
             "the present turn has not seen the result"
         );
         for turn in 1..=5 {
             messages.push(calls(if turn == 2 { "y" } else { "z" }));
-            let names = found(&messages, 3);
+            let names = list_found(&messages, 3);
             assert_eq!(
                 (names.contains("x"), names.contains("y")),
                 (turn <= 3, true),
@@ -147,8 +147,8 @@ mod tests {
             );
         }
         messages.push(calls("z"));
-        assert!(!found(&messages, 3).contains("y"));
-        assert!(found(&messages, 0).is_empty());
+        assert!(!list_found(&messages, 3).contains("y"));
+        assert!(list_found(&messages, 0).is_empty());
     }
 
     #[test]
@@ -167,12 +167,12 @@ mod tests {
         };
         *name = inner_call::CALLER.to_owned();
         messages.push(calls("z"));
-        assert!(found(&messages, 3).contains("x"));
+        assert!(list_found(&messages, 3).contains("x"));
     }
 
     #[test]
     fn the_result_of_another_tool_finds_nothing() {
-        assert!(!found(&[calls("y"), results(&["x"]), calls("z")], 3).contains("x"));
+        assert!(!list_found(&[calls("y"), results(&["x"]), calls("z")], 3).contains("x"));
         // Conversations of other programs may use an id twice.
         let mut other = results(&["evil"]);
         let Part::ToolResult { name, .. } = &mut other.parts[0] else {
@@ -187,7 +187,7 @@ mod tests {
             calls("z"),
         ];
         assert_eq!(
-            found(&messages, 9),
+            list_found(&messages, 9),
             ["tools.search", "web.fetch", "x"].map(str::to_owned).into()
         );
     }

@@ -22,7 +22,7 @@ pub(crate) fn repair_prompt(problem: &str) -> String {
 }
 
 /// Returns the JSON of an answer, or its violations of the schema in words. A fence around the whole JSON is not part of it.
-pub(crate) fn checked(text: &str, schema: &ValueSchema) -> Result<Json, String> {
+pub(crate) fn parse_answer(text: &str, schema: &ValueSchema) -> Result<Json, String> {
     // Models put a fence around JSON also where they are told to write JSON alone.
     let value = Json::parse(without_fence(text.trim()))
         .map_err(|error| format!("- it is not JSON: {error}"))?;

@@ -60,18 +60,18 @@ impl Plan {
 
     /// Returns the items, in order.
     pub fn items(&self) -> Vec<PlanItem> {
-        self.locked().clone()
+        self.lock().clone()
     }
 
     /// Replaces the items. Returns true if they differ from the former ones.
     pub fn set(&self, items: Vec<PlanItem>) -> bool {
-        let mut held = self.locked();
+        let mut held = self.lock();
         let is_changed = *held != items;
         *held = items;
         is_changed
     }
 
-    fn locked(&self) -> MutexGuard<'_, Vec<PlanItem>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<PlanItem>> {
         self.0.lock().ignore_poison()
     }
 }

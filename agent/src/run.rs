@@ -88,7 +88,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval_key: Option<ApprovalKey>,
     /// True if the session has read text from the open world. A run of an earlier version may have read anything.
-    #[serde(default = "exposed")]
+    #[serde(default = "assume_exposed")]
     pub(crate) exposed: bool,
     /// The URLs that the session has read without a question since then.
     #[serde(default)]
@@ -96,7 +96,7 @@ pub struct Run {
     state: RunPhase,
 }
 
-fn exposed() -> bool {
+fn assume_exposed() -> bool {
     true
 }
 
@@ -109,7 +109,7 @@ impl Serialize for Run {
 impl<'de> Deserialize<'de> for Run {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let stored = Self::deserialize(deserializer)?;
-        stored.validated().map_err(D::Error::custom)
+        stored.validate().map_err(D::Error::custom)
     }
 }
 
@@ -150,7 +150,7 @@ struct CallSlot {
 
 impl Run {
     /// Advances a stored run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
-    fn validated(mut self) -> Result<Self, RunError> {
+    fn validate(mut self) -> Result<Self, RunError> {
         if let RunPhase::Calling { slots, .. } = &self.state {
             let mut ids = BTreeSet::new();
             // A checkpoint may be anyone's, and the result of a call would be given to both.
@@ -193,7 +193,7 @@ impl Run {
     /// Continues a run that ended because a budget was used up, a call was repeated or calls wait for approvals. Other runs do not
     /// change.
     #[must_use]
-    pub fn reopened(mut self) -> Self {
+    pub fn reopen(mut self) -> Self {
         match &mut self.state {
             RunPhase::Done(Outcome::Budget(_) | Outcome::Loop(_)) => self.state = RunPhase::Asking,
             RunPhase::Calling {

@@ -58,7 +58,7 @@ struct Offer {
 }
 
 impl ToolSet {
-    /// Creates a set of the selected tools. Tools whose services are missing are [skipped](Self::skipped), so that the model
+    /// Creates a set of the selected tools. Tools whose services are missing are [skipped](Self::list_skipped), so that the model
     /// is not offered a tool that can only fail. So are tools whose [former name](Tool::was) is a name of another tool of `entries`,
     /// selected or not: no tool can take over the calls, rules and selections of another.
     pub fn new(
@@ -133,7 +133,7 @@ impl ToolSet {
         Some(Self::assemble(
             entries,
             Some(offer),
-            self.skipped().to_vec(),
+            self.list_skipped().to_vec(),
             self.0.index.clone(),
         ))
     }
@@ -141,18 +141,18 @@ impl ToolSet {
     /// Takes over the parts of another set's index that this set needs too.
     pub(crate) fn with_index_of(self, former: &Self) -> Self {
         if let Some(index) = former.0.index.get() {
-            self.0.index.get_or_init(|| index.updated(self.searched()));
+            self.0.index.get_or_init(|| index.update(self.corpus()));
         }
         self
     }
 
     /// Returns the index of the tools. Built on first use.
     pub(crate) fn index(&self) -> &Index {
-        self.0.index.get_or_init(|| Index::new(self.searched()))
+        self.0.index.get_or_init(|| Index::new(self.corpus()))
     }
 
     /// Returns the definitions that can be found.
-    fn searched(&self) -> impl Iterator<Item = &Tool> {
+    fn corpus(&self) -> impl Iterator<Item = &Tool> {
         let is_of_search = |entry: &&Arc<Entry>| {
             self.of_search()
                 .iter()
@@ -171,8 +171,8 @@ impl ToolSet {
 
     /// Returns the tools that requests offer, sorted by name: all of them, unless the session's [disclosure](crate::Disclosure) makes its
     /// model search for the others.
-    pub fn offered(&self) -> &[Arc<Entry>] {
-        self.0.offered()
+    pub fn list_offered(&self) -> &[Arc<Entry>] {
+        self.0.list_offered()
     }
 
     /// Returns the tools that find and call those which requests do not offer. Empty if they offer all.
@@ -180,9 +180,9 @@ impl ToolSet {
         self.0.offer.as_ref().map_or(&[], |offer| &offer.of_search)
     }
 
-    /// Returns the definitions of the [offered](Self::offered) tools, sorted by name.
+    /// Returns the definitions of the [offered](Self::list_offered) tools, sorted by name.
     pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        self.offered().iter().map(|entry| entry.tool())
+        self.list_offered().iter().map(|entry| entry.tool())
     }
 
     /// Returns true if requests do not offer all tools.
@@ -191,7 +191,7 @@ impl ToolSet {
     }
 
     /// Returns the tool of this name or former name if requests do not offer it.
-    pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
+    pub(crate) fn find_hidden(&self, name: &str) -> Option<Arc<Entry>> {
         let offer = self.0.offer.as_ref()?;
         let entry = self.0.find(name)?;
         offer
@@ -221,9 +221,9 @@ impl ToolSet {
         let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
         wires.get_or_init(options.format, options.strictness, || {
             let mut hidden = self.list().to_vec();
-            hidden.retain(|entry| self.hidden(entry.name()).is_some());
-            let (of_search, skipped) = (self.of_search(), self.skipped().to_vec());
-            WireToolSet::new(self.offered(), hidden, of_search, skipped, options)
+            hidden.retain(|entry| self.find_hidden(entry.name()).is_some());
+            let (of_search, skipped) = (self.of_search(), self.list_skipped().to_vec());
+            WireToolSet::new(self.list_offered(), hidden, of_search, skipped, options)
         })
     }
 
@@ -268,7 +268,7 @@ impl ToolSet {
     }
 
     /// Returns the tools that were selected but are not in the set, sorted by name.
-    pub fn skipped(&self) -> &[SkippedTool] {
+    pub fn list_skipped(&self) -> &[SkippedTool] {
         &self.0.skipped
     }
 
@@ -284,7 +284,7 @@ impl ToolSet {
         match self.get(&call.name) {
             Ok(entry) => entry.masked_in(&call.arguments, &|name| self.get(name).ok()),
             Err(_) if self.list().iter().any(|entry| entry.has_secrets) => {
-                tools::Secret::masked(&json!({"writeOnly": true}), call.arguments.value())
+                tools::Secret::mask(&json!({"writeOnly": true}), call.arguments.value())
                     .into_owned()
                     .into()
             }
@@ -365,7 +365,7 @@ impl Resolve for SelectedTools {
 const MOST_LISTED: usize = 64;
 
 impl SelectedTools {
-    fn offered(&self) -> &[Arc<Entry>] {
+    fn list_offered(&self) -> &[Arc<Entry>] {
         self.offer
             .as_ref()
             .map_or(&self.entries, |offer| &offer.entries)
@@ -374,7 +374,7 @@ impl SelectedTools {
     /// Returns the error for a name that is similar to none, with the names of the tools that requests offer, among them that of a search.
     /// Returns `None` if these are too many.
     fn unlike_any(&self, name: &str) -> Option<ToolError> {
-        let offered = self.offered();
+        let offered = self.list_offered();
         (offered.len() <= MOST_LISTED).then(|| {
             let near = offered
                 .iter()

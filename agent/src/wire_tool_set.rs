@@ -17,7 +17,7 @@ use crate::{SkipReason, SkippedTool, inner_call};
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
 /// - The tools are sorted by their names in the catalog. Equal sets give equal bytes.
-/// - A tool without a form that the service accepts is [skipped](Self::skipped), so that the request with the others succeeds.
+/// - A tool without a form that the service accepts is [skipped](Self::list_skipped), so that the request with the others succeeds.
 /// - The tools after the [most](Format::most_tools) that a request takes, in the order of their names, are skipped too, unless the
 ///   [limit](WireOptions::is_limited) is off.
 /// - A relaxed definition does not depend on the other tools. Some services [limit](Format::strict_limits) the strict tools of a
@@ -165,9 +165,9 @@ impl WireToolSet {
             .get_or_init(|| self.list().map(WireTool::value).collect())
     }
 
-    /// Returns the selected tools that are not sent, sorted by name: those that the set [skipped](crate::ToolSet::skipped), and those that
+    /// Returns the selected tools that are not sent, sorted by name: those that the set [skipped](crate::ToolSet::list_skipped), and those that
     /// the service would refuse.
-    pub fn skipped(&self) -> &[SkippedTool] {
+    pub fn list_skipped(&self) -> &[SkippedTool] {
         &self.skipped
     }
 

@@ -207,7 +207,7 @@ impl Clause {
     /// Returns a few words that the wildcards of the clause do not [permit](Self::permits). Empty if there are none.
     pub fn unpermitted_words(&self) -> Vec<&'static str> {
         match &self.compiled.pattern {
-            Pattern::Words(pattern) => examples(&pattern.spelled()),
+            Pattern::Words(pattern) => examples(&pattern.spelled_words()),
             _ => Vec::new(),
         }
     }
@@ -404,7 +404,7 @@ impl FromStr for Clause {
             }
             if let Some(reason) = host::fault(pattern) {
                 let head = &text[..text.len() - pattern.len()];
-                let spelling = host::respelled(pattern).map(|host| format!("{head}{host}"));
+                let spelling = host::respell(pattern).map(|host| format!("{head}{host}"));
                 // A URL may contain a password or a key.
                 let text = if pattern.contains(['@', '?']) {
                     format!("{head}…")

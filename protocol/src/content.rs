@@ -83,7 +83,7 @@ impl Content {
     }
 
     /// Returns the JSON of the block without its data, for a model that cannot be shown the block.
-    pub fn described(&self) -> String {
+    pub fn describe(&self) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         let resource = value.get_mut("resource").map(serde_json::Value::take);
         let mut value = resource.unwrap_or(value);

@@ -9,7 +9,7 @@
 /// - a segment ends at `;`, where servers cut off parameters, at `?` and `#`, and at NUL,
 /// - spaces and control characters are ignored, because URL parsers remove them.
 pub(crate) fn has_dot_segment(value: &str) -> bool {
-    decoded(value)
+    decode(value)
         // Readers of URLs take a backslash for a slash.
         .split(|byte| matches!(byte, b'/' | b'\\'))
         .any(|segment| {
@@ -27,7 +27,7 @@ pub(crate) fn has_dot_segment(value: &str) -> bool {
 }
 
 /// Decodes escapes until none is left. One pass suffices: each byte may complete an escape, and the decoded byte another one.
-fn decoded(value: &str) -> Vec<u8> {
+fn decode(value: &str) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(value.len());
     for byte in value.bytes() {
         decoded.push(byte);

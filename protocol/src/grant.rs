@@ -105,7 +105,7 @@ impl Grant {
     /// ```
     /// use protocol::{Clause, Grant};
     ///
-    /// let grant = Grant::parse(["fs:read:src/**"])?.narrowed(["fs:*:**".parse::<Clause>()?]);
+    /// let grant = Grant::parse(["fs:read:src/**"])?.narrow(["fs:*:**".parse::<Clause>()?]);
     /// assert!(grant.may_permit(&"fs:read:**".parse()?));
     /// assert!(!grant.may_permit(&"fs:write:**".parse()?));
     /// # Ok::<(), protocol::InvalidClause>(())
@@ -125,7 +125,7 @@ impl Grant {
 
     /// Returns the grant that permits a target if this grant does and one of the clauses covers it.
     #[must_use]
-    pub fn narrowed(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
+    pub fn narrow(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
         self.intersect(&Self::new(clauses))
     }
 

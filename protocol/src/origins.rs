@@ -39,7 +39,7 @@ impl Origins {
     }
 
     /// Returns the item with these origins, such as "`fs:read:**` (toolcrib.toml:3)", or alone if no origin is known.
-    pub fn located(&self, item: impl fmt::Display) -> String {
+    pub fn locate(&self, item: impl fmt::Display) -> String {
         if self.is_empty() {
             format!("`{item}`")
         } else {

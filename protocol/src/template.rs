@@ -262,11 +262,11 @@ impl Template {
             }
             _ => canonical_json(value),
         };
-        self.normalised(normaliser, text)
+        self.normalise(normaliser, text)
             .map_err(|reason| TargetError::argument(field, reason))
     }
 
-    fn normalised(
+    fn normalise(
         &self,
         normaliser: Option<Normaliser>,
         text: String,

@@ -35,7 +35,7 @@ impl AbsentTools {
     }
 
     /// Returns the error with the reason, if there is one.
-    pub(crate) async fn explained(&self, error: ToolError) -> ToolError {
+    pub(crate) async fn explain(&self, error: ToolError) -> ToolError {
         match (self.0)(error.tool_name()).await {
             Some(reason) => {
                 ToolError::new(error.tool_name(), ToolErrorKind::Unavailable { reason })

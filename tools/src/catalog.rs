@@ -69,7 +69,7 @@ impl Catalog {
     pub fn linked() -> Self {
         let mut catalog = Self::new();
         let mut named = Vec::new();
-        for submission in submission::linked() {
+        for submission in submission::list_linked() {
             let Submission { name, source, .. } = submission;
             match ToolName::new(name) {
                 Ok(name) => named.push((name, submission)),
@@ -151,7 +151,7 @@ impl Catalog {
     /// # Errors
     /// Returns the first [`RegisterError`] and leaves the catalog unchanged if a submission cannot be registered.
     pub fn submit(&mut self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
-        self.add_missing(built(submissions)?)?;
+        self.add_missing(build(submissions)?)?;
         self.publish();
         Ok(())
     }
@@ -181,7 +181,7 @@ impl Catalog {
     /// The list excludes [`conflicts`](Self::conflicts) and linked tools that cannot be built, which are in
     /// [`problems`](Self::problems).
     pub fn list(&self) -> Vec<Arc<Entry>> {
-        self.sorted().iter().filter_map(Slot::entry).collect()
+        self.in_order().iter().filter_map(Slot::entry).collect()
     }
 
     /// Returns all names, sorted, including those of conflicts and of tools that cannot be built. Builds no linked tool.
@@ -216,7 +216,7 @@ impl Catalog {
 
     /// Returns the conflicts between linked crates, sorted by name.
     pub fn conflicts(&self) -> Vec<Conflict> {
-        self.sorted().iter().filter_map(Slot::conflict).collect()
+        self.in_order().iter().filter_map(Slot::conflict).collect()
     }
 
     /// Returns the tools that cannot be used or have an invalid example, sorted by name.
@@ -224,7 +224,7 @@ impl Catalog {
     /// Builds every linked tool, compiles all schemas and validates all examples, which registration does not do.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = self.nameless.clone();
-        problems.extend(self.sorted().iter().filter_map(Slot::problem));
+        problems.extend(self.in_order().iter().filter_map(Slot::problem));
         problems
     }
 
@@ -311,8 +311,8 @@ impl Catalog {
             .ok_or_else(|| self.slots.clone())
     }
 
-    fn sorted(&self) -> Vec<Slot> {
-        self.slots.sorted()
+    fn in_order(&self) -> Vec<Slot> {
+        self.slots.in_order()
     }
 
     fn publish(&self) {
@@ -342,7 +342,7 @@ impl Catalog {
 }
 
 /// Builds the entries of submissions.
-pub(crate) fn built(submissions: &[&'static Submission]) -> Result<Vec<Arc<Entry>>, RegisterError> {
+pub(crate) fn build(submissions: &[&'static Submission]) -> Result<Vec<Arc<Entry>>, RegisterError> {
     let build = |submission: &&'static Submission| submission.to_entry()?.with_checked_dialects();
     submissions
         .iter()

@@ -9,7 +9,7 @@ use crate::{RegisterError, Source};
 ///
 /// Calls to it fail until only one crate submits it or [`replace`](crate::Catalog::replace) registers a tool under this name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{name} is declared by {}", Source::listed(sources))]
+#[error("{name} is declared by {}", Source::join(sources))]
 pub struct Conflict {
     /// The tool name.
     pub name: ToolName,

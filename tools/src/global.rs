@@ -15,50 +15,50 @@ use crate::{
 // Gathered at first use and not by constructors before `main`, which OpenDAL tried and withdrew because of static libraries.
 static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));
 
-fn shared() -> SharedCatalog<&'static RwLock<Catalog>> {
+fn catalog() -> SharedCatalog<&'static RwLock<Catalog>> {
     SharedCatalog(&CATALOG)
 }
 
 /// Calls [`Catalog::register`] on the process-wide catalog.
 #[track_caller]
 pub fn register(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-    shared().register(tool, handler)
+    catalog().register(tool, handler)
 }
 
 /// Calls [`Catalog::replace`] on the process-wide catalog.
 #[track_caller]
 pub fn replace(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-    shared().replace(tool, handler)
+    catalog().replace(tool, handler)
 }
 
 /// Calls [`Catalog::submit`] on the process-wide catalog.
 pub fn submit(submissions: &[&'static Submission]) -> Result<(), RegisterError> {
-    shared().submit(submissions)
+    catalog().submit(submissions)
 }
 
 /// Calls [`Catalog::unregister`] on the process-wide catalog.
 pub fn unregister(name: &str) -> bool {
-    shared().unregister(name)
+    catalog().unregister(name)
 }
 
 /// Calls [`Catalog::get`] on the process-wide catalog.
 pub fn get(name: &str) -> Result<Arc<Entry>, ToolError> {
-    shared().get(name)
+    catalog().get(name)
 }
 
 /// Calls [`Catalog::contains`] on the process-wide catalog.
 pub fn contains(name: &str) -> bool {
-    shared().contains(name)
+    catalog().contains(name)
 }
 
 /// Calls [`Catalog::list`] on the process-wide catalog.
 pub fn list() -> Vec<Arc<Entry>> {
-    shared().list()
+    catalog().list()
 }
 
 /// Calls [`Catalog::validate`] on the process-wide catalog.
 pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
-    shared().validate(name, arguments)
+    catalog().validate(name, arguments)
 }
 
 /// Calls [`Catalog::execute`] on the process-wide catalog.
@@ -71,25 +71,25 @@ pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolE
 ///
 /// A panic ends only the call. The module [`call`](crate::call) lists the faults that end the process.
 pub fn execute(cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    shared().execute(cx, name, arguments)
+    catalog().execute(cx, name, arguments)
 }
 
 /// Calls [`Catalog::conflicts`] on the process-wide catalog.
 pub fn conflicts() -> Vec<Conflict> {
-    shared().conflicts()
+    catalog().conflicts()
 }
 
 /// Calls [`Catalog::problems`] on the process-wide catalog.
 pub fn problems() -> Vec<Problem> {
-    shared().problems()
+    catalog().problems()
 }
 
 /// Calls [`Catalog::subscribe`] on the process-wide catalog.
 pub fn subscribe() -> Subscription {
-    shared().subscribe()
+    catalog().subscribe()
 }
 
 /// Returns a copy of the process-wide catalog.
 pub fn snapshot() -> Catalog {
-    shared().snapshot()
+    catalog().snapshot()
 }

@@ -75,7 +75,7 @@ pub struct Next<'a> {
 }
 
 impl<'a> Next<'a> {
-    /// Returns the arguments of the call, including secrets. To show or store them, use [`Entry::masked`](crate::Entry::masked).
+    /// Returns the arguments of the call, including secrets. To show or store them, use [`Entry::mask`](crate::Entry::mask).
     pub fn arguments(&self) -> &Value {
         self.arguments.value()
     }

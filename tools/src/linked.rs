@@ -49,7 +49,7 @@ pub trait NamedSubmission: inventory::Collect {
 
 /// A name that several linked crates claim. It is unusable until only one of them claims it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the {noun} {name} is declared by {}", Source::listed(sources))]
+#[error("the {noun} {name} is declared by {}", Source::join(sources))]
 #[non_exhaustive]
 pub struct NameConflict {
     /// The noun for people.
@@ -77,7 +77,7 @@ pub struct UnusableName {
 #[non_exhaustive]
 pub enum LookupError {
     /// No linked record has this name.
-    #[error("there is no {noun} named {name:?}; use one of: {}", listed(known))]
+    #[error("there is no {noun} named {name:?}; use one of: {}", list_known(known))]
     Unknown {
         /// The noun for people.
         noun: &'static str,
@@ -178,7 +178,7 @@ fn is_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-fn listed(known: &[&str]) -> String {
+fn list_known(known: &[&str]) -> String {
     if known.is_empty() {
         "(there are none)".to_owned()
     } else {
@@ -245,7 +245,7 @@ pub struct NotLinked {
 pub fn expect_linked(names: &[&str]) -> Result<(), NotLinked> {
     // Cargo replaces `-` in the name of a package to make that of its library.
     let library = |name: &str| name.replace('-', "_");
-    let submissions = submission::linked();
+    let submissions = submission::list_linked();
     let names_of =
         |source: &'static Source| [library(&source.crate_name), source.library().to_owned()];
     let linked: BTreeSet<_> = submissions

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{PreviewFuture, deserialized, result_from_value};
+use crate::handler::{PreviewFuture, deserialize, result_from_value};
 use crate::{
     Concern, DefinitionError, Entry, Handler, Input, Preview, Targets, ToolContext, ToolError,
     ToolErrorKind, schema_of,
@@ -242,7 +242,7 @@ pub fn arguments<A: Arguments>(
     entry: Option<&Entry>,
     arguments: Input,
 ) -> Result<A, ToolErrorKind> {
-    deserialized(entry, arguments)
+    deserialize(entry, arguments)
 }
 
 /// Deserializes the arguments for the function that computes the targets.

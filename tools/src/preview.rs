@@ -107,5 +107,5 @@ pub(crate) type PreviewOutcome = Option<Result<Preview, ToolError>>;
 /// The call whose preview an approver can ask for. A trait, because the pipeline makes previews and approvers must not depend on it.
 pub(crate) trait PreviewSource: fmt::Debug + Send + Sync {
     /// Runs the tool's preview of the call, within a time limit, or returns the one that was made for this question.
-    fn shown(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>>;
+    fn run_preview(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>>;
 }

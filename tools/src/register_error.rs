@@ -16,7 +16,7 @@ pub enum RegisterError {
     #[error(
         "{name} exists: it was declared by {} and is declared again by {refused}; \
          register the new tool as {free}, or replace the old one",
-        Source::listed(existing)
+        Source::join(existing)
     )]
     Exists {
         /// The name.
@@ -31,7 +31,7 @@ pub enum RegisterError {
     /// A former name is taken.
     #[error(
         "{name} cannot keep its former name {was}, which is declared by {}; remove the former name, or the other tool",
-        Source::listed(existing)
+        Source::join(existing)
     )]
     FormerName {
         /// The tool.

@@ -13,7 +13,7 @@ use crate::schema::{MASK, Mask};
 /// A string that is never printed, such as a password, key or token. Its memory is overwritten on drop.
 ///
 /// `{}` and `{:?}` print `[secret]`. As an argument of a tool its schema is a `writeOnly` string, which errors, approvals, events,
-/// spans and journal records show [masked](crate::Entry::masked). Prefer a service of the [context](crate::ToolContext): a model never
+/// spans and journal records show [masked](crate::Entry::mask). Prefer a service of the [context](crate::ToolContext): a model never
 /// sees it.
 ///
 /// ```standalone_crate
@@ -68,9 +68,9 @@ impl Secret {
     ///
     /// let schema = json!({"properties": {"user": {"type": "string"}, "key": {"type": "string", "writeOnly": true}}});
     /// let arguments = json!({"user": "ada", "key": "7Yt", "keey": "7Yt"});
-    /// assert_eq!(*tools::Secret::masked(&schema, &arguments), json!({"user": "ada", "key": "[secret]", "keey": "[secret]"}));
+    /// assert_eq!(*tools::Secret::mask(&schema, &arguments), json!({"user": "ada", "key": "[secret]", "keey": "[secret]"}));
     /// ```
-    pub fn masked<'a>(schema: &Value, arguments: &'a Value) -> Cow<'a, Value> {
+    pub fn mask<'a>(schema: &Value, arguments: &'a Value) -> Cow<'a, Value> {
         match Mask::from_schema(schema) {
             Some(mask) => Cow::Owned(mask.apply(arguments)),
             None => Cow::Borrowed(arguments),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
-use crate::catalog::built;
+use crate::catalog::build;
 use crate::catalog::slot::Slot;
 use crate::sync::{IgnorePoison as _, RwLock, RwLockReadGuard};
 use crate::{
@@ -65,7 +65,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     /// Calls [`Catalog::submit`] on the catalog behind the lock.
     pub fn submit(&self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
         // Builders are foreign code, and run before the lock is taken.
-        let entries = built(submissions)?;
+        let entries = build(submissions)?;
         self.change(|catalog| catalog.add_missing(entries))
     }
 
@@ -87,7 +87,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     /// Calls [`Catalog::list`] on the catalog behind the lock.
     pub fn list(&self) -> Vec<Arc<Entry>> {
         let slots = read(&self.0).slots.clone();
-        slots.sorted().iter().filter_map(Slot::entry).collect()
+        slots.in_order().iter().filter_map(Slot::entry).collect()
     }
 
     /// Calls [`Catalog::names`] on the catalog behind the lock.

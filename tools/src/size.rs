@@ -9,13 +9,13 @@ pub(crate) fn over(json: &Json, limit: usize) -> Option<usize> {
         Some(size) => size,
         // Nearly all values are far below the limit, and are not written to be measured.
         None if json.extent().max_encoded_len() <= limit => return None,
-        None => encoded(json),
+        None => encoded_len(json),
     };
     (size > limit).then_some(size)
 }
 
 /// Returns the length of a value's JSON text in bytes.
-pub(crate) fn encoded(value: &impl Serialize) -> usize {
+pub(crate) fn encoded_len(value: &impl Serialize) -> usize {
     let mut count = Count(0);
     // Serializing into a counter does not fail; if it did, the value would count as too large.
     serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
@@ -53,7 +53,7 @@ mod tests {
             .chain([json!("x".repeat(100)), json!(vec![u64::MAX; 20])])
         {
             let size = value.to_string().len();
-            assert_eq!(encoded(&value), size);
+            assert_eq!(encoded_len(&value), size);
             for json in [
                 Json::from(value.clone()),
                 Json::from_serialize(&value).unwrap(),

@@ -85,7 +85,7 @@ impl Source {
     }
 
     /// Joins sources into one text for error messages.
-    pub(crate) fn listed(sources: &[Self]) -> String {
+    pub(crate) fn join(sources: &[Self]) -> String {
         crate::join(sources, " and by ")
     }
 }

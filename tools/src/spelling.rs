@@ -45,7 +45,7 @@ impl<'a> Spelling<'a> {
     }
 
     /// Returns the note about the present name of a tool that was called by a former one.
-    pub(crate) fn renamed(self, former: &str, present: &str) -> String {
+    pub(crate) fn note_renamed(self, former: &str, present: &str) -> String {
         format!(
             "note: {} is now called {}; use the new name",
             self.tool(former),
@@ -67,7 +67,7 @@ impl<'a> Spelling<'a> {
     }
 
     /// Returns the name of an argument that the schema does not name, for the reader.
-    pub(crate) fn unnamed<'t>(self, key: &'t str) -> Cow<'t, str> {
+    pub(crate) fn spell_unnamed<'t>(self, key: &'t str) -> Cow<'t, str> {
         let Some(codec) = self.codec else {
             return Cow::Borrowed(key);
         };

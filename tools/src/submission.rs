@@ -34,7 +34,7 @@ impl std::fmt::Debug for Submission {
 }
 
 /// Returns all submissions of this process, sorted by name and source, because the linker's order is unspecified.
-pub(crate) fn linked() -> Vec<&'static Submission> {
+pub(crate) fn list_linked() -> Vec<&'static Submission> {
     let mut submissions: Vec<_> = inventory::iter::<Submission>.into_iter().collect();
     submissions.sort_by_key(|submission| (submission.name, &submission.source));
     submissions

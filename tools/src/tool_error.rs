@@ -187,7 +187,7 @@ impl ToolError {
 
     /// Adds the name of the tool, unless the error has one, such as that of a nested call.
     #[must_use]
-    pub(crate) fn named(mut self, tool: &ToolName) -> Self {
+    pub(crate) fn with_tool(mut self, tool: &ToolName) -> Self {
         self.0.tool.get_or_insert_with(|| tool.to_string());
         self
     }

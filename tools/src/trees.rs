@@ -54,13 +54,13 @@ impl Trees {
                 _ => patterns.push(clause),
             }
         }
-        let mut trees = trees.simplified();
+        let mut trees = trees.simplify();
         let missed = patterns
             .into_iter()
             .filter(|clause| !trees.cover_all_of(clause.pattern()))
             .map(Clause::to_string);
         trees.left_out.append(&mut missed.collect());
-        trees.simplified()
+        trees.simplify()
     }
 
     /// Returns true if a tree covers the folder in which all matches of the pattern lie.
@@ -107,7 +107,7 @@ impl Trees {
                     .map(|_| a.clone()),
             );
         }
-        both.simplified()
+        both.simplify()
     }
 
     /// Returns one target for each path, by which a call of a program conflicts with calls on these paths.
@@ -118,7 +118,7 @@ impl Trees {
     }
 
     /// Sorts the paths and removes those that another one covers.
-    fn simplified(mut self) -> Self {
+    fn simplify(mut self) -> Self {
         self.paths.sort();
         self.paths.dedup();
         let all = self.paths.clone();

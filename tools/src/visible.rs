@@ -7,12 +7,12 @@ use protocol::is_invisible;
 /// Escapes [invisible](is_invisible) characters as `\u{…}`, including line breaks and tabs. Used for text in questions, so that a
 /// person sees every character.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, is_invisible)
+    escape_where(text, is_invisible)
 }
 
 /// Escapes [invisible](is_invisible) characters except tabs. Used for a line of a diff.
 pub fn visible_diff_line(line: &str) -> Cow<'_, str> {
-    escaped(line, |c| is_invisible(c) && c != '\t')
+    escape_where(line, |c| is_invisible(c) && c != '\t')
 }
 
 /// Escapes [invisible](is_invisible) characters except line breaks and tabs, so that the text cannot control a terminal, hide a part of
@@ -55,23 +55,23 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 /// so that none looks like a separate message.
 pub fn message(text: &str) -> String {
     let text = text.trim_end().replace("\r\n", "\n");
-    escaped(&text, |c| is_invisible(c) && !matches!(c, '\n' | '\t')).replace('\n', "\n  ")
+    escape_where(&text, |c| is_invisible(c) && !matches!(c, '\n' | '\t')).replace('\n', "\n  ")
 }
 
 /// Escapes the control characters that JSON permits in strings, DEL and C1. The JSON value stays the same.
 pub fn harmless_json(json: &str) -> Cow<'_, str> {
-    replaced(json, char::is_control, escaped_in_json)
+    replace_where(json, char::is_control, escaped_in_json)
 }
 
 /// Escapes all [invisible](is_invisible) characters of a JSON text, for a terminal. The JSON value stays the same.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    replaced(json, is_invisible, escaped_in_json)
+    replace_where(json, is_invisible, escaped_in_json)
 }
 
 /// Escapes [invisible](is_invisible) characters except line breaks and tabs, in the form of JSON. Used for the text of an error.
 pub(crate) fn readable(text: &str) -> Cow<'_, str> {
     let is_escaped = |c| is_invisible(c) && !matches!(c, '\n' | '\t');
-    replaced(text, is_escaped, escaped_in_json)
+    replace_where(text, is_escaped, escaped_in_json)
 }
 
 fn escaped_in_json(c: char) -> String {
@@ -81,11 +81,11 @@ fn escaped_in_json(c: char) -> String {
         .collect()
 }
 
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    replaced(text, is_escaped, |c| c.escape_default().to_string())
+fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    replace_where(text, is_escaped, |c| c.escape_default().to_string())
 }
 
-fn replaced(
+fn replace_where(
     text: &str,
     is_replaced: impl Fn(char) -> bool,
     by: impl Fn(char) -> String,

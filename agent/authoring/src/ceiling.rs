@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anstyle::Style;
-use host::style::{ALERT, STRONG, styled};
+use host::style::{ALERT, STRONG, paint};
 use host::{Argument, Command, CommandContext, CommandError, Exit};
 use serde_json::json;
 use tools::{Clause, Entry, ToolName, join};
@@ -76,9 +76,9 @@ impl Reach {
         }
         format!(
             "{} {}\n{}",
-            styled(STRONG, visible(name)),
+            paint(STRONG, visible(name)),
             visible(version),
-            table.wrapped(width)
+            table.wrap(width)
         )
     }
 }

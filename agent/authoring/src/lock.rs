@@ -9,7 +9,7 @@ mod tests;
 use std::path::PathBuf;
 
 use anstyle::Style;
-use host::style::{ALERT, BAD, GOOD, STRONG, styled};
+use host::style::{ALERT, BAD, GOOD, STRONG, paint};
 use host::table::Table;
 use host::{
     Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind, fit,
@@ -128,7 +128,7 @@ impl LockCall<'_> {
             } else {
                 "written"
             };
-            return format!("{start}, {}", styled(GOOD, state));
+            return format!("{start}, {}", paint(GOOD, state));
         }
         let breaking = differences
             .iter()
@@ -148,9 +148,9 @@ impl LockCall<'_> {
 fn page(differences: &[Difference], width: usize) -> String {
     let mut text = String::new();
     for of_tool in differences.chunk_by(|a, b| a.tool == b.tool) {
-        text += &format!("{}\n", styled(STRONG, visible(&of_tool[0].tool)));
+        text += &format!("{}\n", paint(STRONG, visible(&of_tool[0].tool)));
         for difference in of_tool {
-            text += &lines(difference).wrapped(width);
+            text += &lines(difference).wrap(width);
         }
     }
     text

@@ -40,7 +40,7 @@ pub(crate) enum LockError {
 pub(crate) fn command(path: &Path) -> String {
     let mut command = format!("{} lock", program::name());
     if path != Path::new(USUAL) {
-        command += &format!(" --file {}", shell::quoted(&path.to_string_lossy()));
+        command += &format!(" --file {}", shell::quote(&path.to_string_lossy()));
     }
     command
 }

@@ -65,7 +65,7 @@ fn create(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Author
         let path = folder.join(file);
         let parent = path.parent().unwrap_or(folder);
         create_dir_all(parent).map_err(failed(parent))?;
-        let text = filled(template, &name, checkout.as_deref());
+        let text = fill(template, &name, checkout.as_deref());
         write(&path, text).map_err(failed(&path))?;
     }
     let program = program::name();
@@ -79,7 +79,7 @@ fn create(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Author
     Ok(Exit::Success)
 }
 
-fn filled(template: &str, name: &str, checkout: Option<&Path>) -> String {
+fn fill(template: &str, name: &str, checkout: Option<&Path>) -> String {
     let library = name.replace('-', "_");
     let text = template
         .replace("@name@", name)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agent::pairs_from_arguments;
 use anstyle::Style;
-use host::style::{FAINT, STRONG, styled};
+use host::style::{FAINT, STRONG, paint};
 use host::table::Table;
 use host::{
     Argument, Arguments, Command, CommandContext, CommandError, Exit, Size, ValueForm, duration,
@@ -51,26 +51,26 @@ fn page(entry: &Entry, services: &Services, width: usize) -> String {
     let title = title.map(|title| format!("  {}", visible(title)));
     let mut page = format!(
         "{}{}\n{}\n",
-        styled(STRONG, &tool.name),
+        paint(STRONG, &tool.name),
         title.unwrap_or_default(),
         fit::paragraphs(&harmless(tool.description.trim()), width)
     );
     page += &heading("Parameters");
     page += &parameter::table(&tool.parameters, width);
     page += &heading("Facts");
-    page += &facts(entry, services).wrapped(width);
+    page += &facts(entry, services).wrap(width);
     page += &heading("Derived from the effects");
-    page += &derived::derived(tool).wrapped(width);
+    page += &derived::derive_table(tool).wrap(width);
     if !tool.examples.is_empty() {
         page += &heading("Examples");
         for example in &tool.examples {
             page += &format!(
                 "  {}\n",
-                continued(&command(tool, &example.arguments), width.saturating_sub(2))
+                wrap_command(&command(tool, &example.arguments), width.saturating_sub(2))
             );
             if let Some(result) = &example.result {
-                for line in fit::wrapped(&visible(&result.to_string()), width.saturating_sub(4)) {
-                    page += &format!("    {}\n", styled(FAINT, line));
+                for line in fit::wrap_text(&visible(&result.to_string()), width.saturating_sub(4)) {
+                    page += &format!("    {}\n", paint(FAINT, line));
                 }
             }
         }
@@ -79,7 +79,7 @@ fn page(entry: &Entry, services: &Services, width: usize) -> String {
 }
 
 fn heading(text: &str) -> String {
-    format!("\n{}\n", styled(STRONG, text))
+    format!("\n{}\n", paint(STRONG, text))
 }
 
 fn facts(entry: &Entry, services: &Services) -> Table<2> {
@@ -126,8 +126,8 @@ fn needs(entry: &Entry, services: &Services) -> String {
 }
 
 fn limits(limits: &Limits) -> String {
-    let time = |millis: u64| duration::shown(Duration::from_millis(millis));
-    let size = |bytes: u64| Size::from_bytes(bytes).shown();
+    let time = |millis: u64| duration::format(Duration::from_millis(millis));
+    let size = |bytes: u64| Size::from_bytes(bytes).to_text();
     let rate = |rate: Rate| format!("{} calls in {}", rate.calls, time(rate.per_ms));
     let parts = [
         limits.timeout_ms.map(|limit| time(limit) + " per call"),
@@ -151,7 +151,7 @@ fn limits(limits: &Limits) -> String {
 
 /// Returns the words of an example's command line: pairs if they produce the same arguments, otherwise JSON.
 fn command(tool: &Tool, arguments: &Value) -> Vec<String> {
-    let start = format!("{} call {}", program::name(), shell::quoted(&tool.name));
+    let start = format!("{} call {}", program::name(), shell::quote(&tool.name));
     // A key with a dash in front would be an option of this program.
     let is_pair = |(key, _): &(String, String)| !key.starts_with('-');
     let pairs =
@@ -159,18 +159,18 @@ fn command(tool: &Tool, arguments: &Value) -> Vec<String> {
     let arguments = match pairs {
         Some(pairs) => pairs
             .iter()
-            .map(|(key, value)| shell::quoted(&format!("{key}={value}")))
+            .map(|(key, value)| shell::quote(&format!("{key}={value}")))
             .collect(),
         None => vec![format!(
             "--args {}",
-            shell::quoted(&canonical_json(arguments))
+            shell::quote(&canonical_json(arguments))
         )],
     };
     [vec![start], arguments].concat()
 }
 
 /// Joins the words of a command line. A line that would exceed the width is continued after a backslash.
-fn continued(words: &[String], width: usize) -> String {
+fn wrap_command(words: &[String], width: usize) -> String {
     let mut command = String::new();
     let mut used = 0;
     for word in words.iter().map(|word| visible(word)) {
@@ -198,7 +198,7 @@ mod tests {
     fn an_example_is_a_command_that_can_be_pasted() {
         let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"]});
         let tool = Tool::new("fs.read", "Reads.", schema).unwrap();
-        let line = |arguments| continued(&command(&tool, &arguments), 80);
+        let line = |arguments| wrap_command(&command(&tool, &arguments), 80);
         assert_eq!(
             line(json!({"path": "a b"})),
             "toolcrib call fs.read 'path=a b'"
@@ -218,10 +218,10 @@ mod tests {
     fn a_long_command_continues_after_a_backslash() {
         let words = ["toolcrib call x", "a=1", "b=2", "'c=3 4'"].map(str::to_owned);
         assert_eq!(
-            continued(&words, 23),
+            wrap_command(&words, 23),
             "toolcrib call x a=1 \\\n      b=2 'c=3 4'"
         );
-        let joined = continued(&words, 10).replace("\\\n", " ");
+        let joined = wrap_command(&words, 10).replace("\\\n", " ");
         assert_eq!(shlex::split(&joined), shlex::split(&words.join(" ")));
     }
 
@@ -231,7 +231,7 @@ mod tests {
         let tool = tool.with_was(["fs.cat", "cat"].map(|name| name.parse().unwrap()));
         let handler = async |_: tools::ToolContext, _: Value| Ok::<_, String>(());
         let entry = Entry::new(tool, handler, tools::source!()).unwrap();
-        let page = facts(&entry, &Services::new()).wrapped(80);
+        let page = facts(&entry, &Services::new()).wrap(80);
         assert!(
             anstream::adapter::strip_str(&page)
                 .to_string()

@@ -56,7 +56,7 @@ pub(crate) fn needs_price(model: &str) -> String {
 }
 
 /// Returns the budget that all sessions share. Returns `None` if no window has a limit.
-pub(crate) fn shared(settings: &Settings, cx: &ToolContext) -> Result<Option<Budget>, Error> {
+pub(crate) fn load_shared(settings: &Settings, cx: &ToolContext) -> Result<Option<Budget>, Error> {
     let keys = settings.program();
     let day = limits(&keys.daily_calls, &keys.daily_tokens, &keys.daily_cost);
     let month = limits(

@@ -88,7 +88,7 @@ impl Chat {
             .run(&mut self.opened.session, input, token)
             .await;
         drop(attached);
-        self.ended(ended)
+        self.report_end(ended)
     }
 
     /// Runs a prompt of a server.
@@ -107,12 +107,12 @@ impl Chat {
         drop(attached);
         match text.map_or(Err(Error::Cancelled), |text| Ok(text?)) {
             Ok(text) => self.run_input(RunInput::Prompt(text)).await,
-            Err(error) => self.ended(Err(error)),
+            Err(error) => self.report_end(Err(error)),
         }
     }
 
     /// Reports a failure that does not end the chat.
-    fn ended(&self, ended: Result<Exit, Error>) -> Result<Exit, Error> {
+    fn report_end(&self, ended: Result<Exit, Error>) -> Result<Exit, Error> {
         match ended {
             Err(Error::Cancelled) if self.input.is_interactive => {
                 notice::note("cancelled; the conversation continues");
@@ -132,8 +132,11 @@ impl Chat {
                 let wire = self.opened.runner.driver.wire_tools(tools);
                 notice::write(&page::tools(tools, wire, long, notice::width()));
                 let offered = self.offered_tools();
-                if offered.offered().len() < tools.len() {
-                    let names = join(offered.offered().iter().map(|entry| entry.name()), ", ");
+                if offered.list_offered().len() < tools.len() {
+                    let names = join(
+                        offered.list_offered().iter().map(|entry| entry.name()),
+                        ", ",
+                    );
                     notice::note(&format!(
                         "requests offer {names}; the model finds the others"
                     ));

@@ -101,7 +101,7 @@ impl ConfigOptions {
             keys.provider = keys.provider.take().or_else(|| environment::provider(None));
         });
         // Other sessions apply these files, so this one protects all that they name, too.
-        let (unapplied, mistake) = settings::unapplied();
+        let (unapplied, mistake) = settings::load_unapplied();
         if let Some(error) = mistake {
             notice::warning(&format!(
                 "{error}; some of the files that it names may not be protected in this session"

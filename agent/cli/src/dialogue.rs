@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::MutexGuard;
 
 use crate::console::{Console, OpenQuestion};
-use crate::notice::{self, STRONG, styled};
+use crate::notice::{self, STRONG, paint};
 
 /// Asks on standard error and reads the answers from standard input, which must both be terminals. Approvals and questions of tools
 /// queue for it.
@@ -31,7 +31,7 @@ pub(crate) fn has_person() -> bool {
 
 /// Asks for a yes, below a page.
 pub(crate) async fn confirm(console: Arc<Console>, page: &str, question: &str) -> bool {
-    let text = format!("{page}{} [y] yes, [n] no: ", styled(STRONG, question));
+    let text = format!("{page}{} [y] yes, [n] no: ", paint(STRONG, question));
     let answer = Dialogue::new(console).open().await.ask(&text).await;
     answer.is_some_and(|line| matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

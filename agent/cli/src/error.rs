@@ -231,7 +231,7 @@ fn message(exhausted: &Exhausted) -> String {
         Resource::Calls => (counted(limit, "call"), "more calls with --max-calls"),
         Resource::Tokens => (counted(limit, "token"), "more with --max-tokens"),
         Resource::Time => {
-            let time = duration::shown(Duration::from_millis(limit));
+            let time = duration::format(Duration::from_millis(limit));
             (time, "more time with --deadline")
         }
         _ => return format!("no answer: {exhausted}; raise limits.{key}"),

@@ -60,11 +60,11 @@ impl HostOptions {
         host::recover(root.as_deref());
         flags.merge(self.keys.values()?);
         let access: &mut AccessKeys = flags.of_mut();
-        access.grants.extend(self.policy.allowed());
+        access.grants.extend(self.policy.clauses());
         access.policy = self.policy.rules()?;
         let default_grants = &access.default_grants;
         let drops_defaults = default_grants.origin != Origin::Default && !default_grants.value;
-        let (_, allowed) = self.permitted();
+        let (_, allowed) = self.clauses();
         for clause in allowed.into_iter().filter(|_| !drops_defaults) {
             let origin = Origin::Flag("allow in mcp.json");
             let rule = Rule::for_target(Verdict::Allow, clause.clone().with_origin("mcp.json"));
@@ -82,13 +82,13 @@ impl HostOptions {
 
     /// Returns the settings with the reads of tools that the user declared as read-only. The first list of a server tells which these are.
     pub(crate) fn with_reads(&self, settings: Settings) -> Settings {
-        let reads = self.permitted().0.into_iter().map(Setting::from_default);
+        let reads = self.clauses().0.into_iter().map(Setting::from_default);
         reads.fold(settings, Settings::with_default_grant)
     }
 
-    fn permitted(&self) -> (Vec<Clause>, Vec<Clause>) {
+    fn clauses(&self) -> (Vec<Clause>, Vec<Clause>) {
         self.servers_root()
-            .map(|root| host::remote_tools().permitted(&root))
+            .map(|root| host::remote_tools().clauses(&root))
             .unwrap_or_default()
     }
 

@@ -104,13 +104,13 @@ impl JournalOptions {
     }
 
     /// Opens the session of this workspace to resume. Returns `None` if a new one starts.
-    pub(crate) async fn resumed(&self, workspace: &str) -> Result<Option<Recording>, Error> {
+    pub(crate) async fn resume(&self, workspace: &str) -> Result<Option<Recording>, Error> {
         let Some(id) = &self.resume else {
             return Ok(None);
         };
         let records = host::session_records().ok_or_else(no_records)?;
         let record = (records.resume)(&self.place(), id.as_deref(), workspace).await?;
-        Ok(Some(self.recorded(record, true)))
+        Ok(Some(self.to_recording(record, true)))
     }
 
     /// Starts to record a session in this workspace, which may run a job. Returns `None` if the session is not recorded.
@@ -138,7 +138,7 @@ impl JournalOptions {
         start.base_url = base_url.map(|url| url.value.clone());
         start.job = job;
         match (records.begin)(&self.place(), start, settings).await {
-            Ok(record) => Ok(Some(self.recorded(record, false))),
+            Ok(record) => Ok(Some(self.to_recording(record, false))),
             // An unrecorded session is the decision of a person, not of a full disk.
             Err(error) if self.journal.is_none() => Err(Error::Unfinished {
                 error: Box::new(error.into()),
@@ -156,7 +156,7 @@ impl JournalOptions {
         }
     }
 
-    fn recorded(&self, record: host::SessionRecord, is_resumed: bool) -> Recording {
+    fn to_recording(&self, record: host::SessionRecord, is_resumed: bool) -> Recording {
         Recording {
             record,
             is_resumed,
@@ -172,15 +172,15 @@ impl JournalOptions {
                 let file = file.to_string_lossy();
                 format!(
                     "--journal {} --session {} --resume",
-                    shell::quoted(&file),
-                    shell::quoted(name)
+                    shell::quote(&file),
+                    shell::quote(name)
                 )
             }
         }
     }
 
     /// Adds the command line that continues the session, if the error ended a recorded session before its answer.
-    pub(crate) async fn unfinished(&self, error: Error, session: &Session, command: &str) -> Error {
+    pub(crate) async fn add_hint(&self, error: Error, session: &Session, command: &str) -> Error {
         let stored = session.stored_run().await.ok().flatten();
         let (Some(name), Some(false)) = (
             session.context().session(),

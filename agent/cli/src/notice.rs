@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agent::{Driver, Selection, ToolSet, WireToolSet};
 use anstyle::Style;
-pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
 use tools::{Entry, counted};
 
 use crate::{fit, program, visible};
@@ -38,22 +38,22 @@ pub(crate) fn size() -> Option<(usize, usize)> {
 
 /// Prints an error.
 pub(crate) fn error(message: &str) {
-    write_line(&labelled(BAD, "error", message));
+    write_line(&label_line(BAD, "error", message));
 }
 
 /// Prints a hint: the next step for the user.
 pub(crate) fn hint(message: &str) {
-    write_line(&labelled(GOOD, "hint", message));
+    write_line(&label_line(GOOD, "hint", message));
 }
 
 /// Prints a warning.
 pub(crate) fn warning(message: &str) {
-    write_line(&labelled(ALERT, "warning", message));
+    write_line(&label_line(ALERT, "warning", message));
 }
 
 /// Prints a note.
 pub(crate) fn note(message: &str) {
-    write_line(&labelled(FAINT, "note", message));
+    write_line(&label_line(FAINT, "note", message));
 }
 
 /// Warns about tools of the set that the provider's requests leave out.
@@ -68,7 +68,7 @@ pub(crate) fn warn_left_out(driver: &Driver, tools: &ToolSet) {
 /// Returns a message for each reason for which requests leave out tools of the set.
 fn left_out(sent: &WireToolSet, tools: &ToolSet) -> Vec<String> {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    let skipped = sent.skipped().iter();
+    let skipped = sent.list_skipped().iter();
     for tool in skipped.filter(|skipped| tools.contains(&skipped.name)) {
         let names = by_reason.entry(tool.reason.to_string()).or_default();
         names.push(&tool.name);
@@ -93,9 +93,9 @@ pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
     }
 }
 
-fn labelled(style: Style, label: &str, message: &str) -> String {
+fn label_line(style: Style, label: &str, message: &str) -> String {
     // A quoted text must not look like another message, nor hide a character.
-    format!("{}: {}", styled(style, label), visible::message(message))
+    format!("{}: {}", paint(style, label), visible::message(message))
 }
 
 /// Writes one line to standard error.

@@ -23,7 +23,7 @@ use self::run_state::{OpenCall, RunState};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice::{ALERT, FAINT, STRONG, styled};
+use crate::notice::{ALERT, FAINT, STRONG, paint};
 use crate::output;
 use crate::output::OutputFormat;
 use crate::status_lines::{FRAME_INTERVAL, StatusLines};
@@ -148,7 +148,7 @@ impl Observer {
     /// Shows one event.
     pub(crate) fn event(&self, event: &Event) {
         let mut state = self.state();
-        let (agent, own) = event_line::unwrapped(event);
+        let (agent, own) = event_line::peel(event);
         let ended = state.record(agent, &own);
         if state.output.is_some() {
             return;
@@ -174,7 +174,7 @@ impl Observer {
 
     /// Collects a failure, and shows nothing but protected files.
     pub(crate) fn record(&self, event: &Event) {
-        let (agent, own) = event_line::unwrapped(event);
+        let (agent, own) = event_line::peel(event);
         self.state().record(agent, &own);
         self.show_protected(agent, &own);
     }
@@ -190,7 +190,7 @@ impl Observer {
         for file in files {
             self.console.line(format!(
                 "{}: {agent}{}",
-                styled(ALERT, "warning"),
+                paint(ALERT, "warning"),
                 visible(&file.to_string())
             ));
         }
@@ -260,10 +260,10 @@ impl Observer {
             Event::PrefixChanged(change) if !self.is_direct => prefix_line(change),
             Event::Compacted(compacted) => format!("{agent}{}", compacted_line(compacted)),
             Event::RequestRetried(retry) => {
-                let wait = duration::shown(Duration::from_millis(retry.wait_ms));
+                let wait = duration::format(Duration::from_millis(retry.wait_ms));
                 format!(
                     "{agent}{} {} of {} in {wait}: {}{}",
-                    styled(ALERT, "retry"),
+                    paint(ALERT, "retry"),
                     retry.retry,
                     retry.max_retries,
                     line(&retry.describe()),
@@ -275,7 +275,7 @@ impl Observer {
                 withdraws_text,
             } => format!(
                 "{agent}{} the model again: {}{}",
-                styled(ALERT, "asking"),
+                paint(ALERT, "asking"),
                 line(reason),
                 note_withdrawal(*withdraws_text)
             ),
@@ -287,7 +287,7 @@ impl Observer {
                 ..
             } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
-                let arrow = styled(FAINT, "->");
+                let arrow = paint(FAINT, "->");
                 format!("{arrow} {agent}{}{}", line(&call), target_suffix(targets))
             }
             Event::ProtectedFiles { .. } => {
@@ -298,7 +298,7 @@ impl Observer {
                 name, abandoned, ..
             } => {
                 let count = counted(*abandoned as u64, "thread");
-                let name = styled(STRONG, format!("{agent}{}", line(name)));
+                let name = paint(STRONG, format!("{agent}{}", line(name)));
                 format!("   {name} does not stop; abandoned calls occupy {count} of this program")
             }
             Event::Result {
@@ -320,8 +320,8 @@ impl Observer {
             }
             Event::ApprovalDeferred { request, .. } => format!(
                 "{} {} waits for an approval: request {}",
-                styled(ALERT, "<-"),
-                styled(STRONG, line(&request.tool)),
+                paint(ALERT, "<-"),
+                paint(STRONG, line(&request.tool)),
                 request.id
             ),
             Event::PlanChanged { items } => plan_lines(items),
@@ -337,8 +337,8 @@ impl Observer {
                 state,
             } => format!(
                 "{} {} has ended: {}: {}: {}",
-                styled(FAINT, "task"),
-                styled(STRONG, format!("{agent}{}", line(task))),
+                paint(FAINT, "task"),
+                paint(STRONG, format!("{agent}{}", line(task))),
                 line(state),
                 line(name),
                 line(title)

@@ -52,7 +52,7 @@ pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
 }
 
 /// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
-pub(crate) fn untrusted(text: &str) -> Result<(), Error> {
+pub(crate) fn write_untrusted(text: &str) -> Result<(), Error> {
     if io::stdout().is_terminal() {
         line(&harmless(text))
     } else {
@@ -60,7 +60,7 @@ pub(crate) fn untrusted(text: &str) -> Result<(), Error> {
     }
 }
 
-/// Writes untrusted text like [`untrusted`], but without ending its last line.
+/// Writes untrusted text like [`write_untrusted`], but without ending its last line.
 pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
     let text = if io::stdout().is_terminal() {
         harmless(text)
@@ -83,7 +83,7 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
             // On standard error, so that standard output has the text alone.
             note(&format!("the resource {uri}:"));
         }
-        untrusted(&content_text(content))?;
+        write_untrusted(&content_text(content))?;
     }
     Ok(())
 }
@@ -103,12 +103,12 @@ fn content_text(content: &Content) -> Cow<'_, str> {
         | Content::Resource {
             resource: ResourceContents::Text { text, .. },
         } => text.into(),
-        other => described(other).replace(['\n', '\r'], " ").into(),
+        other => describe(other).replace(['\n', '\r'], " ").into(),
     }
 }
 
 /// Returns the line for content that is no text.
-fn described(content: &Content) -> String {
+fn describe(content: &Content) -> String {
     match content {
         Content::Image { data, mime_type } => format!("[an image ({mime_type}, {})]", size(data)),
         Content::Audio { data, mime_type } => format!("[audio ({mime_type}, {})]", size(data)),
@@ -135,7 +135,7 @@ fn described(content: &Content) -> String {
             let kind = mime_type.as_deref().unwrap_or("of an unknown type");
             format!("[the resource {uri} ({kind}, {})]", size(blob))
         }
-        other => other.described(),
+        other => other.describe(),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn check(file: &Path) -> Result<(), Error> {
         Ok(_) if file.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         found => found.map(drop),
     };
-    checked.map_err(|source| failed(file, source))
+    checked.map_err(|source| file_error(file, source))
 }
 
 /// Saves the binary content of a result: the first piece in the file, and further ones beside it in new files with a number. Without binary
@@ -39,7 +39,7 @@ pub(crate) fn save(result: &ToolResult, file: &Path) -> Result<(), Error> {
     }
     let mut saved = Ok(());
     for (at, data) in pieces.into_iter().enumerate() {
-        let piece = match decoded(data) {
+        let piece = match decode(data) {
             Some(bytes) if at == 0 => replace(file, &bytes),
             Some(bytes) => create_beside(file, &bytes),
             None => Err(Error::BrokenContent { number: at + 1 }),
@@ -63,7 +63,7 @@ fn base64(content: &Content) -> Option<&str> {
 }
 
 /// Returns the bytes of base64, also of the alphabet for URLs, without padding or with line breaks.
-fn decoded(data: &str) -> Option<Vec<u8>> {
+fn decode(data: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = data
         .bytes()
         .filter(|byte| output::is_digit(*byte))
@@ -76,7 +76,7 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
 
 fn replace(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     let word = if file.exists() { "replaced" } else { "saved" };
-    own_path::write(file, bytes).map_err(|source| failed(file, source))?;
+    own_path::write(file, bytes).map_err(|source| file_error(file, source))?;
     note(&format!("{word} {}", file.display()));
     Ok(())
 }
@@ -97,7 +97,7 @@ fn create_beside(file: &Path, bytes: &[u8]) -> Result<(), Error> {
             created => {
                 created
                     .and_then(|mut file| file.write_all(bytes))
-                    .map_err(|source| failed(&path, source))?;
+                    .map_err(|source| file_error(&path, source))?;
                 note(&format!("saved {}", path.display()));
                 return Ok(());
             }
@@ -105,7 +105,7 @@ fn create_beside(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> Error {
+fn file_error(path: &Path, source: io::Error) -> Error {
     Error::OutputFile {
         path: PathBuf::from(path),
         source,

@@ -8,7 +8,7 @@ use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
 
 use crate::dialogue::Dialogue;
-use crate::notice::{STRONG, styled, width};
+use crate::notice::{STRONG, paint, width};
 use crate::quote::mark_rows;
 use crate::visible::visible;
 
@@ -25,10 +25,10 @@ impl TerminalPerson {
 
     async fn ask(&self, question: &Question, cx: &ToolContext) -> Result<Answer, NobodyThere> {
         let mut dialogue = self.dialogue.open().await;
-        let mut text = shown(question, cx, width()) + &prompt(question);
+        let mut text = render_question(question, cx, width()) + &prompt(question);
         loop {
             let line = dialogue.ask(&text).await.ok_or(NobodyThere)?;
-            match parsed(line.trim_end_matches(['\r', '\n']), question) {
+            match parse(line.trim_end_matches(['\r', '\n']), question) {
                 Some(answer) => return Ok(answer),
                 None => text = prompt(question),
             }
@@ -44,7 +44,7 @@ impl Person for TerminalPerson {
 
 /// Returns the question. The words of the tool are marked on each line, so that they cannot look like an approval or like other words
 /// of this program.
-fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
+fn render_question(question: &Question, cx: &ToolContext, width: usize) -> String {
     let tool = cx
         .tool()
         .map_or_else(|| "a tool".into(), |tool| visible(tool));
@@ -52,7 +52,7 @@ fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
         .agent()
         .map(|agent| format!(" of the sub-agent {}", visible(agent)))
         .unwrap_or_default();
-    let mut text = format!("{} asks you:\n", styled(STRONG, format!("{tool}{agent}")));
+    let mut text = format!("{} asks you:\n", paint(STRONG, format!("{tool}{agent}")));
     let quoted = |line: &str| mark_rows(&visible(line), Style::new(), width);
     text.extend(question.text().lines().map(quoted));
     if let AnswerKind::Choice { options } = question.kind() {
@@ -79,11 +79,11 @@ fn prompt(question: &Question) -> String {
     } else {
         "empty to decline"
     };
-    format!("{} {how}, {otherwise}: ", styled(STRONG, "Answer?"))
+    format!("{} {how}, {otherwise}: ", paint(STRONG, "Answer?"))
 }
 
 /// Returns the answer of a line, or `None` if it is unclear.
-fn parsed(line: &str, question: &Question) -> Option<Answer> {
+fn parse(line: &str, question: &Question) -> Option<Answer> {
     let word = line.trim();
     match (question.may_be_empty, word) {
         (true, "") => return Some(Answer::Text(String::new())),
@@ -126,32 +126,32 @@ mod tests {
     #[test]
     fn an_unclear_answer_is_none_and_an_empty_one_declines() {
         for kind in [AnswerKind::Text, AnswerKind::Confirmation, choice()] {
-            assert_eq!(parsed("  ", &question(kind)), Some(Answer::Declined));
+            assert_eq!(parse("  ", &question(kind)), Some(Answer::Declined));
         }
         for line in ["0", "3", "-1", "red", "1 2"] {
-            assert_eq!(parsed(line, &question(choice())), None, "{line}");
+            assert_eq!(parse(line, &question(choice())), None, "{line}");
         }
         assert_eq!(
-            parsed(" 2 ", &question(choice())),
+            parse(" 2 ", &question(choice())),
             Some(Answer::Choice("green\n3. blue".to_owned()))
         );
         for line in ["1", "maybe", "y n"] {
             assert_eq!(
-                parsed(line, &question(AnswerKind::Confirmation)),
+                parse(line, &question(AnswerKind::Confirmation)),
                 None,
                 "{line}"
             );
         }
         assert_eq!(
-            parsed("NO", &question(AnswerKind::Confirmation)),
+            parse("NO", &question(AnswerKind::Confirmation)),
             Some(Answer::Confirmation(false))
         );
         assert_eq!(
-            parsed(" as typed ", &question(AnswerKind::Text)),
+            parse(" as typed ", &question(AnswerKind::Text)),
             Some(Answer::Text(" as typed ".to_owned()))
         );
         assert_eq!(
-            parsed("-", &question(AnswerKind::Text)),
+            parse("-", &question(AnswerKind::Text)),
             Some(Answer::Text("-".to_owned()))
         );
     }
@@ -161,8 +161,8 @@ mod tests {
         for kind in [AnswerKind::Text, AnswerKind::Confirmation, choice()] {
             let mut question = question(kind);
             question.may_be_empty = true;
-            assert_eq!(parsed("", &question), Some(Answer::Text(String::new())));
-            assert_eq!(parsed(" - ", &question), Some(Answer::Declined));
+            assert_eq!(parse("", &question), Some(Answer::Text(String::new())));
+            assert_eq!(parse(" - ", &question), Some(Answer::Declined));
         }
     }
 
@@ -173,7 +173,7 @@ mod tests {
             " ".repeat(76)
         );
         let question = Question::new(text, choice()).unwrap();
-        let shown = shown(&question, &Host::new(), 40);
+        let shown = render_question(&question, &Host::new(), 40);
         let (first, rest) = shown.split_once('\n').unwrap();
         assert!(first.ends_with("asks you:"), "{first}");
         assert!(

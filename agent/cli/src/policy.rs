@@ -37,12 +37,12 @@ impl PolicyOptions {
         let granted: Vec<_> = grants
             // No person named a default, so it is no consent.
             .filter(|grant| grant.origin != Origin::Default)
-            .map(|clause| clause.labelled(Clause::with_origin))
+            .map(|clause| clause.label_with(Clause::with_origin))
             .collect();
         let consent = consent::rules_from_grant(&granted);
         let allowed = self
-            .allowed()
-            .map(|clause| Rule::for_target(Verdict::Allow, clause.labelled(Clause::with_origin)));
+            .clauses()
+            .map(|clause| Rule::for_target(Verdict::Allow, clause.label_with(Clause::with_origin)));
         let own = |(tool, clause): (&str, &str)| {
             let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause.parse().ok()?)).ok()?;
             Some(rule.with_origin("default"))
@@ -56,7 +56,7 @@ impl PolicyOptions {
     }
 
     /// Returns the clauses of `--allow`.
-    pub(crate) fn allowed(&self) -> impl Iterator<Item = Setting<Clause>> {
+    pub(crate) fn clauses(&self) -> impl Iterator<Item = Setting<Clause>> {
         self.allow
             .iter()
             .map(|clause| Setting::from_flag("--allow", clause.clone()))

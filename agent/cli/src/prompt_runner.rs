@@ -159,7 +159,7 @@ impl PromptRunner {
             // Without a model, the results are the answer, also of a run that ends before it.
             let results = Direct::results(session.messages(), session.tools());
             written = written
-                .and_then(|()| results.map_or(Ok(()), |results| output::untrusted(&results)));
+                .and_then(|()| results.map_or(Ok(()), |results| output::write_untrusted(&results)));
         }
         let is_answered = is_resumed && matches!(outcome, Some(Outcome::Answer { .. }));
         let hints = self.hints(session, &failures.refusals, is_answered);
@@ -269,7 +269,7 @@ impl PromptRunner {
             let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
             let next = next.unwrap_or_default();
             notice::note(&format!("the session is already answered{next}"));
-            output::untrusted(&text)?;
+            output::write_untrusted(&text)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use crate::fit;
-use crate::notice::styled;
+use crate::notice::paint;
 
 const MARK: &str = "  | ";
 
@@ -15,7 +15,7 @@ const MIN_ROOM: usize = 16;
 pub(crate) fn mark_rows(line: &str, style: Style, width: usize) -> String {
     let room = width.saturating_sub(1).max(MARK.len() + MIN_ROOM) - MARK.len();
     let rows = fit::rows(line, MARK.len(), room).into_iter();
-    rows.map(|row| format!("{MARK}{}\n", styled(style, row)))
+    rows.map(|row| format!("{MARK}{}\n", paint(style, row)))
         .collect()
 }
 

@@ -117,7 +117,7 @@ impl SessionOptions {
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
         let resumed = self
             .journal
-            .resumed(&self.agent.host.root.workspace()?)
+            .resume(&self.agent.host.root.workspace()?)
             .await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
@@ -169,11 +169,11 @@ impl SessionOptions {
         // Behind the servers, because their lists say which tools read.
         let settings = self.agent.host.with_reads(settings);
         let mut tools = self.tools(&settings, models, token, &console)?;
-        if let Some(budget) = budget::shared(&settings, &tools.host)? {
+        if let Some(budget) = budget::load_shared(&settings, &tools.host)? {
             tools.host = tools.host.with_service(budget);
         }
         if has_asker {
-            tools.texts = tools.texts.offered(&console).await;
+            tools.texts = tools.texts.offer(&console).await;
         }
         let disclosure = disclosure::from_settings(&settings)?;
         // Behind all that can fail by a mistake in the options, which leaves no recorded session behind.
@@ -218,7 +218,7 @@ impl SessionOptions {
     }
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
-    pub(crate) async fn unrecorded(&self) -> Result<Session, Error> {
+    pub(crate) async fn open_unrecorded(&self) -> Result<Session, Error> {
         let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
         let _servers = self.attach_servers(&settings, &token).await?;

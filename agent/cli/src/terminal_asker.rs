@@ -62,7 +62,7 @@ impl TerminalAsker {
             let choices = question::choices(&asked, &shown, may_be_kept);
             let text = std::mem::take(&mut shown.text) + &choices;
             let Some(line) = dialogue.ask(&text).await else {
-                return denied("the terminal closed without an answer");
+                return deny("the terminal closed without an answer");
             };
             // An answer that was not offered is unclear.
             let is_offered = |answer: &TypedAnswer| match answer {
@@ -76,13 +76,13 @@ impl TerminalAsker {
                 Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
                 Some(TypedAnswer::Session) => return ApprovalAnswer::Session,
                 Some(TypedAnswer::Always) => return self.keep(&asked),
-                Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
+                Some(TypedAnswer::No) => return deny("the person at the terminal denied it"),
                 Some(TypedAnswer::View) => {
                     shown = question(&asked, asked.approval.preview().await.as_ref(), true);
                 }
                 // One retry: one of many lines, such as those of a pasted text, could be a yes.
                 None if is_unclear => {
-                    return denied("the person at the terminal gave no clear answer");
+                    return deny("the person at the terminal gave no clear answer");
                 }
                 None => is_unclear = true,
             }
@@ -96,7 +96,7 @@ impl Asker for TerminalAsker {
     }
 }
 
-fn denied(reason: &str) -> ApprovalAnswer {
+fn deny(reason: &str) -> ApprovalAnswer {
     ApprovalAnswer::No {
         reason: reason.to_owned(),
     }

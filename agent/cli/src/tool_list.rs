@@ -31,7 +31,7 @@ pub(crate) fn page<'a>(
             table.push_below(FAINT, cell(&entry.source().to_string()));
         }
     }
-    table.wrapped(width)
+    table.wrap(width)
 }
 
 /// Returns the text up to the first full stop before a space, or up to the first empty line, on one line.

@@ -13,7 +13,7 @@ use tools::{Digest, IgnorePoison as _, counted, visible_line};
 
 use host::trust::Unapproved;
 
-use crate::notice::{self, STRONG, styled};
+use crate::notice::{self, STRONG, paint};
 use crate::program;
 use crate::quote::mark_rows;
 use crate::visible::visible;
@@ -34,7 +34,7 @@ static TOLD: Mutex<BTreeSet<Digest>> = Mutex::new(BTreeSet::new());
 pub(crate) fn page(unapproved: &Unapproved, width: usize) -> String {
     let path = unapproved.content.path.to_string_lossy();
     let quoted = |line: &String| mark_rows(&visible(line), Style::new(), width);
-    let mut page = format!("{}\n", styled(STRONG, visible(&path)));
+    let mut page = format!("{}\n", paint(STRONG, visible(&path)));
     page.extend(unapproved.content.effects.iter().map(quoted));
     if unapproved.is_recent {
         page += "  it changed after a session had begun here, so a session may have written it\n";

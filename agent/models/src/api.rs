@@ -27,7 +27,7 @@ impl Api {
     }
 
     /// Returns the error of an option that cannot be used.
-    pub(crate) fn refused(self, reason: impl Into<String>) -> ProviderError {
+    pub(crate) fn refuse(self, reason: impl Into<String>) -> ProviderError {
         ProviderError::options(self.name(), reason)
     }
 

@@ -10,7 +10,7 @@ use crate::raw::{Fields, Raw};
 pub(crate) const NAMES: [&str; 4] = ["arguments", "args", "input", "parameters"];
 
 /// Returns the arguments in the members of a call, under the name of the API or that of another one.
-pub(crate) fn stated<'a>(call: &Fields<'a>, own: &str) -> Raw<'a> {
+pub(crate) fn find_arguments<'a>(call: &Fields<'a>, own: &str) -> Raw<'a> {
     let stated = call.get(own);
     if stated.is_null() {
         call.first(&NAMES)

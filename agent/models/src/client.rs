@@ -58,7 +58,7 @@ pub(crate) fn check(api: Api, proxy: Option<&Proxy>) -> Result<(), ProviderError
         Some(_) => false,
     };
     let reason = "its proxy is not plain; give http(s)://host:port, without a user, or the proxies of the environment";
-    is_usable.then_some(()).ok_or_else(|| api.refused(reason))
+    is_usable.then_some(()).ok_or_else(|| api.refuse(reason))
 }
 
 fn is_loopback(url: &str) -> bool {

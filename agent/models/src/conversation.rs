@@ -102,19 +102,19 @@ impl Reading<'_> {
     pub(crate) fn read<'a>(&self, messages: &'a [Message]) -> Unit<'a> {
         match speaker(&messages[0]) {
             Role::System => Unit::System(messages[0].to_text()),
-            Role::Assistant => Unit::Assistant(self.said(messages)),
+            Role::Assistant => Unit::Assistant(self.collect_said(messages)),
             _ => self.user(messages),
         }
     }
 
     fn says_nothing(&self, turn: &[Message]) -> bool {
-        !self.said(turn).iter().any(|said| match said {
+        !self.collect_said(turn).iter().any(|said| match said {
             Said::Item(item) => !(self.is_thought)(item),
             _ => true,
         })
     }
 
-    fn said<'a>(&self, turn: &'a [Message]) -> Vec<Said<'a>> {
+    fn collect_said<'a>(&self, turn: &'a [Message]) -> Vec<Said<'a>> {
         // Signatures mean something to the model alone that made them.
         // A service refuses the signatures and encrypted thoughts of another one.
         let is_own = self.origin.has_made(turn);
@@ -147,7 +147,7 @@ impl Reading<'_> {
                     })
                 }
                 Part::Content(content) => Some(Said::Text {
-                    text: content.described(),
+                    text: content.describe(),
                     beside,
                 }),
                 Part::ToolCall(call) => Some(self.call(call, beside)),
@@ -185,7 +185,7 @@ impl Reading<'_> {
             for part in &message.parts {
                 match part {
                     Part::Content(Content::Text { text }) if text.trim().is_empty() => {}
-                    Part::Content(part) => content.push(self.shown(part.clone())),
+                    Part::Content(part) => content.push(self.show(part.clone())),
                     Part::ToolResult { id, name, result } => {
                         let is_image = |content: &Content| matches!(content, Content::Image { .. });
                         let has_image = result.content.iter().any(is_image);
@@ -196,9 +196,9 @@ impl Reading<'_> {
                             self.format
                         };
                         let shown = format.show_result(id, result);
-                        let parts = shown.content.into_iter().map(|content| self.shown(content));
+                        let parts = shown.content.into_iter().map(|content| self.show(content));
                         let later = shown.following.into_iter();
-                        following.extend(later.map(|content| self.shown(content)));
+                        following.extend(later.map(|content| self.show(content)));
                         // A request for a summary has no tools, and its conversation has calls.
                         if !self.has_tools() {
                             content.push(Content::text(format!("[the result of {name}]")));
@@ -221,7 +221,7 @@ impl Reading<'_> {
     }
 
     /// Returns content that the model can be shown: a text, or an image with data.
-    fn shown(&self, content: Content) -> Content {
+    fn show(&self, content: Content) -> Content {
         match &content {
             Content::Text { .. } => content,
             Content::Image { mime_type, .. }
@@ -229,7 +229,7 @@ impl Reading<'_> {
             {
                 content
             }
-            other => Content::text(other.described()),
+            other => Content::text(other.describe()),
         }
     }
 }

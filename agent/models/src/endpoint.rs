@@ -39,7 +39,7 @@ impl Endpoint {
                     public => format!("; that of its public service is {public}"),
                 };
                 let reason = format!("the dialect {} needs a base URL{public}", service.name);
-                return Err(api.refused(reason));
+                return Err(api.refuse(reason));
             }
             None => service.public_url(),
         };
@@ -92,7 +92,7 @@ impl Endpoint {
         if !key.is_empty() {
             let reason = "its key has a line break or another control character; remove it";
             let value = HeaderValue::from_str(&value);
-            let mut value = value.map_err(|_| self.api.refused(reason))?;
+            let mut value = value.map_err(|_| self.api.refuse(reason))?;
             // Debug texts of requests show headers that are not marked so.
             value.set_sensitive(true);
             headers.insert(name, value);

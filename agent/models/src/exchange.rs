@@ -16,7 +16,7 @@ use crate::lines::Lines;
 use crate::model::Model;
 use crate::raw::{Fields, Raw};
 use crate::retry::Failure;
-use crate::split_characters::{SplitCharacters, escaped};
+use crate::split_characters::{SplitCharacters, escape_line};
 use crate::turn::{ReadReply, TurnBuilder};
 use crate::{anthropic, chat, gemini, ollama, responses};
 
@@ -63,10 +63,7 @@ impl Model {
             .as_ref()
             .is_err_and(|broken| reply.has_begun || broken.is_cut());
         let turn = outcome
-            .map_err(|broken: Broken| {
-                self.key
-                    .explained(broken.failure(provider, &self.key.secret))
-            })
+            .map_err(|broken: Broken| self.key.explain(broken.failure(provider, &self.key.secret)))
             .and_then(|()| reply.turn.build(provider, &self.origin, tools));
         if let Err(Failure { error, .. }) = &turn
             && error.kind() == Some(FailureKind::ContextLength)
@@ -165,7 +162,7 @@ impl Model {
         while let Some(piece) = arriving.next().await? {
             read += piece.len();
             // An endless reply would fill the memory: no timeout ends a stream that goes on.
-            if read.max(lines.held()) > MAX_REPLY {
+            if read.max(lines.held_bytes()) > MAX_REPLY {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
             lines.read(&piece, &mut |document| reply.read(document))?;
@@ -180,7 +177,7 @@ impl Model {
 
     /// Reads a whole reply or a stream, whatever its type says. Returns `None` if it is neither.
     fn read_body(&self, body: &[u8], reply: &mut Reply<'_>) -> Option<Result<(), Broken>> {
-        let text = escaped(body);
+        let text = escape_line(body);
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let is_stream = ["data:", "event:", "id:", ":"]
             .iter()

@@ -56,20 +56,20 @@ struct Seen {
 impl Grown {
     /// Returns a conversation as written units. `units` returns the units of the messages from a position on, and `write` writes one, after
     /// the given number of messages of the service.
-    pub(crate) fn continued(
+    pub(crate) fn grow(
         &self,
         definitions: &Arc<str>,
         messages: &[Message],
         units: impl Fn(usize) -> Vec<Range<usize>>,
         write: impl Fn(&[Message], usize) -> Written,
     ) -> Vec<Arc<WrittenUnit>> {
-        let mut known = self.known(definitions, messages);
+        let mut known = self.take_known(definitions, messages);
         let start = known.last().map_or(0, |unit| unit.messages.end);
         let mut written: usize = known.iter().map(|unit| unit.written.messages.len()).sum();
         for range in units(start) {
             let unit = &messages[range.clone()];
             let unit = WrittenUnit {
-                seen: self.seen(unit),
+                seen: self.fingerprint(unit),
                 written: write(unit, written),
                 messages: range,
             };
@@ -91,7 +91,7 @@ impl Grown {
 
     /// Returns the units that the messages begin with, and forgets the conversation that has them. The last one may go on, so it is not
     /// among them.
-    fn known(&self, definitions: &Arc<str>, messages: &[Message]) -> Vec<Arc<WrittenUnit>> {
+    fn take_known(&self, definitions: &Arc<str>, messages: &[Message]) -> Vec<Arc<WrittenUnit>> {
         let mut conversations = self.conversations.lock().ignore_poison();
         let same_units = |conversation: &Conversation| {
             if conversation.definitions != *definitions {
@@ -101,7 +101,7 @@ impl Grown {
             let is_same = |unit: &&Arc<WrittenUnit>| {
                 let is_next = std::mem::replace(&mut end, unit.messages.end) == unit.messages.start;
                 let content = messages.get(unit.messages.clone());
-                is_next && content.is_some_and(|content| self.seen(content) == unit.seen)
+                is_next && content.is_some_and(|content| self.fingerprint(content) == unit.seen)
             };
             conversation.units.iter().take_while(is_same).count()
         };
@@ -118,7 +118,7 @@ impl Grown {
         units
     }
 
-    fn seen(&self, messages: &[Message]) -> Seen {
+    fn fingerprint(&self, messages: &[Message]) -> Seen {
         let mut hasher = self.hasher.build_hasher();
         let mut arguments = Vec::new();
         for message in messages {
@@ -178,7 +178,7 @@ mod tests {
     /// Returns the texts of a conversation, and the number of units that were written for it.
     fn continued(grown: &Grown, definitions: &str, messages: &[Message]) -> (Vec<String>, usize) {
         let count = AtomicUsize::new(0);
-        let units = grown.continued(
+        let units = grown.grow(
             &definitions.into(),
             messages,
             |start| (start..messages.len()).map(|at| at..at + 1).collect(),
@@ -272,7 +272,7 @@ mod tests {
         let grown = Grown::default();
         let mut messages = ["a", "", "b", "c"].map(|text| message(Role::User, text));
         let texts = |messages: &[Message]| {
-            let units = grown.continued(
+            let units = grown.grow(
                 &"d".into(),
                 messages,
                 |start| {

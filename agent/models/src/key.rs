@@ -32,12 +32,12 @@ impl Key {
             (KeySource::Environment(name), None)
                 if !is_optional || (named.is_some() && env::var_os(name).is_none()) =>
             {
-                return Err(api.refused(format!(
+                return Err(api.refuse(format!(
                     "it needs a key; set the environment variable {name}, or name a key file"
                 )));
             }
             (KeySource::File(path), None) if !is_optional => {
-                return Err(api.refused(format!(
+                return Err(api.refuse(format!(
                     "its key file {} is empty; write the key into it",
                     path.display()
                 )));
@@ -48,7 +48,7 @@ impl Key {
     }
 
     /// Adds the missing key to the error of a service that asks for one.
-    pub(crate) fn explained(&self, mut failure: Failure) -> Failure {
+    pub(crate) fn explain(&self, mut failure: Failure) -> Failure {
         if let ProviderError::Status {
             status: 401 | 403,
             message,
@@ -74,7 +74,7 @@ impl Key {
 /// Returns `None` if the variable or the file is empty, or the variable is not set.
 fn read(api: Api, source: &KeySource) -> Result<Option<SecretString>, ProviderError> {
     let key = source.read();
-    let key = key.map_err(|error| api.refused(error.to_string()))?;
+    let key = key.map_err(|error| api.refuse(error.to_string()))?;
     Ok(key.map(SecretString::from))
 }
 

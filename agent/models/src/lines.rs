@@ -5,7 +5,7 @@
 
 use crate::broken::Broken;
 use crate::documents::documents;
-use crate::split_characters::escaped;
+use crate::split_characters::escape_line;
 
 /// Takes a document of a reply.
 pub(crate) type ReadDocument<'a> = dyn FnMut(&str) -> Result<(), Broken> + 'a;
@@ -33,7 +33,7 @@ impl Lines {
     }
 
     /// Returns the number of bytes that wait for the end of their event.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.rest.len() + self.data.len()
     }
 
@@ -67,7 +67,7 @@ impl Lines {
     }
 
     fn read_line(&mut self, line: &[u8], read: &mut ReadDocument<'_>) -> Result<(), Broken> {
-        let text = escaped(line);
+        let text = escape_line(line);
         let text = text.trim_start_matches('\u{feff}');
         // GPUStack reports an error of a stream in a field of this name, which is not of the standard.
         if let Some(error) = text.strip_prefix("error:") {

@@ -49,7 +49,7 @@ impl Model {
         let timeouts = options.timeouts.unwrap_or_default();
         let client = client::client(&endpoint.base_url, options.proxy.as_ref(), &timeouts)
             .map_err(|error| {
-                api.refused(format!(
+                api.refuse(format!(
                     "cannot create an HTTP client: {error}; check the certificates of this machine"
                 ))
             })?;

@@ -28,7 +28,7 @@ impl Model {
         let tokens = match ERROR_WORDS.size_in(message) {
             Some(tokens) => tokens,
             None => {
-                let refused = estimated(request, tools);
+                let refused = estimate_tokens(request, tools);
                 // A list may name the size of the training, which the server has made smaller: the refused request shows the upper bound.
                 self.served_context().await.unwrap_or(refused).min(refused)
             }
@@ -52,7 +52,7 @@ impl Model {
         // A size that a refusal taught is nearer to the truth than that of the file.
         let context = self.info.context.tokens().unwrap_or(served);
         self.info.context.learn(context);
-        let tokens = estimated(request, tools);
+        let tokens = estimate_tokens(request, tools);
         if tokens <= context {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl Model {
 }
 
 /// Estimates the tokens of a request without its images.
-fn estimated(request: &Request<'_>, tools: &WireToolSet) -> u64 {
+fn estimate_tokens(request: &Request<'_>, tools: &WireToolSet) -> u64 {
     let bytes = |part: &Part| match part {
         Part::Content(content) => content.as_text().map_or(0, str::len),
         Part::Reasoning { text, .. } => text.len(),

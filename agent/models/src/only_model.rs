@@ -35,7 +35,7 @@ pub(crate) fn only_model(
     options: &ProviderOptions,
 ) -> Result<ListedModel, ProviderError> {
     let missing = |reason: String| {
-        endpoint.api.refused(format!(
+        endpoint.api.refuse(format!(
             "the name of a model is missing, and the service {reason}; give one with --model or the setting `model`"
         ))
     };

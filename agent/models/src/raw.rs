@@ -81,7 +81,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns the text of a string that is not empty, as its own.
-    pub(crate) fn owned(self) -> Option<String> {
+    pub(crate) fn into_text(self) -> Option<String> {
         self.words().map(Cow::into_owned)
     }
 

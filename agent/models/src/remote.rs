@@ -94,7 +94,7 @@ impl Remote {
             .as_deref()
             .is_some_and(|url| !is_plain_url(url))
         {
-            return Err(api.refused(
+            return Err(api.refuse(
                 "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment",
             ));
         }
@@ -115,7 +115,7 @@ impl Remote {
                 let example = api
                     .default_model()
                     .map(|model| format!(", such as {model}"));
-                return Err(api.refused(format!(
+                return Err(api.refuse(format!(
                     "the name of a model is missing; give one with --model or the setting `model`{}",
                     example.unwrap_or_default()
                 )));
@@ -258,7 +258,7 @@ mod tests {
         let counts = |options: ProviderOptions| {
             let remote = Remote::openai(&options).unwrap();
             let sent = remote.about().wire_tools(&set).unwrap();
-            (sent.list().len(), sent.skipped().len())
+            (sent.list().len(), sent.list_skipped().len())
         };
         assert_eq!(counts(public.clone()), (128, 2));
         assert_eq!(

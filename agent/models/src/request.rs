@@ -92,16 +92,16 @@ impl Model {
                 Api::Ollama => |_| true,
             },
         };
-        self.grown.continued(
+        self.grown.grow(
             tools.definitions(),
             messages,
             |start| reading.units(messages, start),
-            |unit, before| self.written(reading.read(unit), before),
+            |unit, before| self.write_unit(reading.read(unit), before),
         )
     }
 
     /// Writes a unit that comes after so many messages of the service.
-    fn written(&self, unit: Unit<'_>, before: usize) -> Written {
+    fn write_unit(&self, unit: Unit<'_>, before: usize) -> Written {
         let profile = &self.profile;
         let is_prompt = matches!(unit, Unit::User { .. });
         let has_field = match profile.api {

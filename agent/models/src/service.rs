@@ -130,14 +130,14 @@ impl Service {
             return Ok(at_url.unwrap_or(Self::usual(api)));
         };
         if !api.has_dialects() {
-            return Err(api.refused(format!(
+            return Err(api.refuse(format!(
                 "it has no dialects, so not {name:?} either; remove the dialect, or use the provider openai"
             )));
         }
         let found = Self::dialects().find(|service| service.name == name);
         found.ok_or_else(|| {
             let known: Vec<_> = Self::dialects().map(|service| &*service.name).collect();
-            api.refused(format!(
+            api.refuse(format!(
                 "there is no dialect {name:?}; use one of: {}",
                 known.join(", ")
             ))

@@ -42,7 +42,7 @@ pub(crate) fn refused<T>(
 impl Unsupported {
     /// Returns the error, which names the option as [`ProviderOptions`](agent::ProviderOptions) and the settings of the program do.
     pub(crate) fn error(self, api: Api, model: &str) -> ProviderError {
-        api.refused(format!(
+        api.refuse(format!(
             "{} has no effect on the model {model}: {}; remove the option, or choose another model",
             self.option, self.reason
         ))
@@ -113,7 +113,7 @@ pub(crate) fn check(api: Api, generation: &GenerationOptions) -> Result<(), Prov
     let is_forced = choice
         .as_ref()
         .is_some_and(|choice| *choice != ToolChoice::Auto);
-    Err(api.refused(
+    Err(api.refuse(
         if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
             "its temperature is not from 0 to 2; choose one of this range"
         } else if generation.max_output_tokens == Some(0) {
@@ -174,7 +174,7 @@ pub(crate) fn forced_call(
     } else {
         "a tool of this session; select the tool"
     };
-    Err(api.refused(format!(
+    Err(api.refuse(format!(
         "its tool choice {name} is not {problem}, or choose another"
     )))
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Returns the text of a line, with an escape in place of each byte that is no UTF-8. Python escapes it by the same surrogates.
-pub(crate) fn escaped(line: &[u8]) -> Cow<'_, str> {
+pub(crate) fn escape_line(line: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(line) {
         return text.into();
     }
@@ -26,7 +26,7 @@ fn readable(document: &str) -> Cow<'_, str> {
     let (mut text, mut end) = (String::new(), 0);
     for run in runs(document) {
         text += &document[end..run.start];
-        text += &decoded(&document[run.clone()]);
+        text += &decode_escapes(&document[run.clone()]);
         end = run.end;
     }
     if end == 0 {
@@ -74,7 +74,7 @@ impl SplitCharacters {
 fn tail(document: &str) -> Option<Range<usize>> {
     runs(document).into_iter().rfind(|run: &Range<usize>| {
         document[run.end..].starts_with('"')
-            && decoded(&document[run.clone()]).contains(char::REPLACEMENT_CHARACTER)
+            && decode_escapes(&document[run.clone()]).contains(char::REPLACEMENT_CHARACTER)
     })
 }
 
@@ -103,7 +103,7 @@ fn surrogate(escape: &str) -> Option<u16> {
 }
 
 /// Returns the text of escapes in a row. Those of bytes are read as UTF-8.
-fn decoded(run: &str) -> String {
+fn decode_escapes(run: &str) -> String {
     let escapes = run.as_bytes().chunks(6);
     let units: Vec<_> = escapes
         .filter_map(|escape| surrogate(std::str::from_utf8(escape).ok()?))
@@ -126,7 +126,7 @@ mod tests {
         let mut characters = SplitCharacters::default();
         let mut whole = Vec::new();
         for document in documents {
-            let document = escaped(document);
+            let document = escape_line(document);
             let documents = characters.read(Some(&document));
             whole.extend(documents.into_iter().flatten().map(Cow::into_owned));
         }

@@ -196,7 +196,7 @@ impl<'a> TurnBuilder<'a> {
         turn.faults = faults
             .filter_map(|(position, fault)| Some((position, fault?)))
             .collect();
-        checked(provider, turn)
+        check_turn(provider, turn)
     }
 }
 
@@ -217,7 +217,7 @@ impl Block {
         let opaque = |key: &str, item: Map<String, Value>| json!({ORIGIN: origin, key: item});
         let has_item = self.item.values().any(|value| !value.is_null());
         let (thoughts, answer) = match self.kind {
-            Kind::Text => WrittenThoughts::separated(&self.text),
+            Kind::Text => WrittenThoughts::separate(&self.text),
             _ => (String::new(), String::new()),
         };
         if !thoughts.is_empty() {
@@ -292,7 +292,7 @@ const UNREADABLE: [&str; 5] = [
 ];
 
 /// Returns an error in place of a turn that the service gave up, because it cannot read what the model wrote.
-fn checked(provider: &str, turn: Turn) -> Result<Turn, Failure> {
+fn check_turn(provider: &str, turn: Turn) -> Result<Turn, Failure> {
     match &turn.stop {
         StopReason::Other(reason)
             // A call that arrived whole is run, so that the turn goes on without a repetition.

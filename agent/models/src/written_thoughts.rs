@@ -61,12 +61,12 @@ enum ThoughtState {
 
 impl WrittenThoughts {
     /// Separates a whole text into thoughts and answer.
-    pub(crate) fn separated(text: &str) -> (String, String) {
+    pub(crate) fn separate(text: &str) -> (String, String) {
         let mut reader = Self::default();
         let mut answer = reader.read(text);
         answer += &reader.finish();
         if reader.thoughts.is_empty()
-            && let Some((thoughts, rest)) = unopened(&answer)
+            && let Some((thoughts, rest)) = split_unopened(&answer)
         {
             return (thoughts.trim().to_owned(), rest.trim_start().to_owned());
         }
@@ -114,7 +114,7 @@ impl WrittenThoughts {
                     }
                     self.state = ThoughtState::Start;
                 }
-                ThoughtState::Answer => return self.decided(),
+                ThoughtState::Answer => return self.take_decided(),
             }
         }
     }
@@ -133,7 +133,7 @@ impl WrittenThoughts {
     }
 
     /// Takes the held text up to the beginning of a possible end mark.
-    fn decided(&mut self) -> String {
+    fn take_decided(&mut self) -> String {
         let at = self
             .held
             .match_indices('<')
@@ -145,7 +145,7 @@ impl WrittenThoughts {
 }
 
 /// Separates thoughts whose opening tag is a part of the prompt: the closing tag alone ends a line. A stream has sent them as text already.
-fn unopened(answer: &str) -> Option<(&str, &str)> {
+fn split_unopened(answer: &str) -> Option<(&str, &str)> {
     let (open, close) = TAGS[0];
     let (thoughts, rest) = answer.split_once(close)?;
     let ends_line = rest.is_empty() || rest.starts_with(['\n', '\r']);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_closing_tag_at_the_end_of_a_line_ends_thoughts_that_the_prompt_opened() {
-        let separated = WrittenThoughts::separated;
+        let separated = WrittenThoughts::separate;
         assert_eq!(
             separated("Hm.\n</think>\n\nIt is 4."),
             ("Hm.".to_owned(), "It is 4.".to_owned())
@@ -235,7 +235,7 @@ mod tests {
                 );
             }
             assert_eq!(
-                WrittenThoughts::separated(text),
+                WrittenThoughts::separate(text),
                 (thoughts.to_owned(), answer.to_owned())
             );
         }

@@ -22,7 +22,7 @@ use tools::{Content, Entry, ErrorCode, ToolContext, ToolError, ToolResult};
 /// [`ToolSet::execute`] with this context.
 ///
 /// `format` is that of the agent's model. Tools that it cannot take are left out; see
-/// [`WireToolSet::skipped`](agent::WireToolSet::skipped). The [example](crate#in-an-agent-of-rig) has the limits of rig's loop.
+/// [`WireToolSet::list_skipped`](agent::WireToolSet::list_skipped). The [example](crate#in-an-agent-of-rig) has the limits of rig's loop.
 pub fn tools(set: &ToolSet, cx: &ToolContext, format: Format) -> Vec<DynamicTool> {
     // The place of another call would make the journal take each call for that one.
     let cx = CallPlace::default().enter(cx.clone().with_wire(format));
@@ -115,7 +115,7 @@ fn result_content(content: &Content) -> ToolResultContent {
     match (content, image(content)) {
         (Content::Text { text }, _) => ToolResultContent::Text(Text::new(text.as_str())),
         (_, Some(image)) => ToolResultContent::Image(image),
-        _ => ToolResultContent::Text(Text::new(content.described())),
+        _ => ToolResultContent::Text(Text::new(content.describe())),
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::style::{FAINT, STRONG, styled};
+use host::style::{FAINT, STRONG, paint};
 use host::{
     Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind,
     duration,
@@ -89,7 +89,7 @@ fn verify(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Comman
         .transpose()
         .map_err(SessionError::from)?;
     let (audit, is_json) = (open(arguments)?, arguments.is_given(JSON));
-    match audit.verify(head.as_ref()).and_then(|head| Ok((head, audit.erased()?))) {
+    match audit.verify(head.as_ref()).and_then(|head| Ok((head, audit.count_erased()?))) {
         Ok((head, erased)) if is_json => cx.write_json(
             &json!({"count": head.count, "head": head.to_string(), "erased": erased, "damage": null}),
         )?,
@@ -111,11 +111,11 @@ fn verify(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Comman
 
 fn open(arguments: &Arguments) -> Result<Audit, SessionError> {
     let path = arguments.path("file").unwrap_or_default();
-    Ok(Audit::open(located(&path)?)?)
+    Ok(Audit::open(locate(&path)?)?)
 }
 
 /// Returns the journal of the recorded session of that ID, or the path itself if it exists.
-fn located(path: &Path) -> Result<PathBuf, SessionError> {
+fn locate(path: &Path) -> Result<PathBuf, SessionError> {
     if path.exists() {
         return Ok(path.to_owned());
     }
@@ -206,7 +206,7 @@ fn line(entry: &AuditEntry) -> String {
     let mut line = format!(
         "{:>6}  {}  {:7}",
         entry.seq,
-        styled(FAINT, at),
+        paint(FAINT, at),
         // The file may come from elsewhere, with characters that a terminal obeys.
         visible(&entry.kind)
     );
@@ -221,15 +221,15 @@ fn line(entry: &AuditEntry) -> String {
             .unwrap_or_default();
         let _ = write!(line, "  turn {turn} call {index}{path}");
     }
-    let _ = write!(line, "  {}", styled(STRONG, visible(&entry.tool)));
+    let _ = write!(line, "  {}", paint(STRONG, visible(&entry.tool)));
     if let Some(error) = &entry.error {
         let _ = write!(line, "  {}", visible(error));
     }
     if let Some(took) = entry.duration_us {
-        let _ = write!(line, "  {}", duration::shown(Duration::from_micros(took)));
+        let _ = write!(line, "  {}", duration::format(Duration::from_micros(took)));
     }
     for text in [&entry.reason, &entry.ruling].into_iter().flatten() {
-        let _ = write!(line, "  {}", styled(FAINT, visible(text)));
+        let _ = write!(line, "  {}", paint(FAINT, visible(text)));
     }
     line.push('\n');
     line

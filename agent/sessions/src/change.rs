@@ -100,7 +100,7 @@ fn erase_name(name: &str, file: &Path) -> Result<String, SessionError> {
     }
     // An earlier attempt may have erased the rows and left bytes in the log, which this one has removed.
     let audit = Audit::open(file)?;
-    match audit.erased().map_err(SessionError::Damaged)? {
+    match audit.count_erased().map_err(SessionError::Damaged)? {
         0 => Err(SessionError::NoCalls {
             name: name.to_owned(),
             advice: advice(&audit, name)?,

@@ -34,7 +34,7 @@ pub(crate) enum SessionError {
     NoJournal { text: String },
     #[error(
         "several sessions have an ID that begins with {text:?}: {}; type more of it",
-        named(ids)
+        list_ids(ids)
     )]
     Ambiguous { text: String, ids: Vec<SessionId> },
     #[error(
@@ -118,7 +118,7 @@ impl From<SessionError> for CommandError {
     }
 }
 
-fn named(ids: &[SessionId]) -> String {
+fn list_ids(ids: &[SessionId]) -> String {
     let more = ids.len().checked_sub(NAMED + 1);
     let more = more.map(|more| format!("and {} more", more + 1));
     let named = ids.iter().take(NAMED).map(SessionId::to_string);

@@ -120,7 +120,7 @@ impl SessionFolder {
     fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
         self.ids()?
             .into_iter()
-            .find(|id: &SessionId| match self.stored(*id, 0) {
+            .find(|id: &SessionId| match self.read_stored(*id, 0) {
                 Ok(stored) => stored.is_some_and(|StoredSession { start, .. }| {
                     // A resumed job would lose its limits.
                     start.workspace == workspace && start.job.is_none()
@@ -137,7 +137,7 @@ impl SessionFolder {
     }
 
     /// Reads a session and its first `messages` messages. Returns `None` if it has no prompt, or was removed meanwhile.
-    pub(crate) fn stored(
+    pub(crate) fn read_stored(
         &self,
         id: SessionId,
         messages: u32,

@@ -66,8 +66,8 @@ fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
     [
         session.id.to_string(),
         session.state.to_owned(),
-        duration::shown(Duration::try_from(since).unwrap_or_default()),
-        Size::from_bytes(session.bytes).shown(),
+        duration::format(Duration::try_from(since).unwrap_or_default()),
+        Size::from_bytes(session.bytes).to_text(),
         visible(place).into_owned(),
         visible(&words).into_owned(),
     ]

@@ -38,7 +38,7 @@ impl SessionSummary {
         let Some(files) = folder.files(id) else {
             return Ok(None);
         };
-        let Some(stored) = folder.stored(id, HEAD)? else {
+        let Some(stored) = folder.read_stored(id, HEAD)? else {
             return Ok(None);
         };
         let texts = stored.checkpoint.messages.iter();

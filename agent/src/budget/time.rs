@@ -48,7 +48,7 @@ impl Budget {
 impl Node {
     /// Returns the end of the time as of now. Returns `None` if the time is not limited.
     fn end(&self) -> Option<Instant> {
-        let time = self.limits.time?.checked_add(self.person_clock.waited())?;
+        let time = self.limits.time?.checked_add(self.person_clock.total())?;
         self.started.checked_add(time)
     }
 

@@ -169,17 +169,17 @@ impl DeferredRequests {
     }
 
     pub(super) fn push(&self, request: ApprovalRequest) {
-        self.locked().push(request);
+        self.lock().push(request);
     }
 
     /// Removes and returns the request of a call.
     pub(crate) fn take(&self, call: &str) -> Option<ApprovalRequest> {
-        let mut requests = self.locked();
+        let mut requests = self.lock();
         let position = requests.iter().position(|request| request.call == call)?;
         Some(requests.swap_remove(position))
     }
 
-    fn locked(&self) -> MutexGuard<'_, Vec<ApprovalRequest>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ApprovalRequest>> {
         self.requests.lock().ignore_poison()
     }
 }

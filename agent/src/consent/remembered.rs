@@ -45,7 +45,7 @@ struct ConsentKey {
 impl Remembered {
     /// Returns the earlier approvals, of the run if there is one, for the targets of the call. There are none for a call with a concern.
     pub(super) fn recall(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) -> Memory {
-        let (keys, allowed) = (keys(approval, run), self.locked());
+        let (keys, allowed) = (keys(approval, run), self.lock());
         // A concern is about this one call, such as the text of its URL.
         if !approval.concerns.is_empty() || keys.iter().any(|key| !allowed.contains_key(key)) {
             return Memory::Missing;
@@ -63,7 +63,7 @@ impl Remembered {
         run: Option<ApprovalKey>,
         basis: Basis,
     ) -> bool {
-        let allowed = self.locked();
+        let allowed = self.lock();
         keys(approval, run)
             .iter()
             .all(|key| allowed.get(key).is_some_and(|bases| bases.contains(&basis)))
@@ -71,13 +71,13 @@ impl Remembered {
 
     /// Remembers the approval of a call, for the run if there is one, and for this content.
     pub(super) fn add(&self, approval: &Approval<'_>, run: Option<ApprovalKey>, basis: Basis) {
-        let mut allowed = self.locked();
+        let mut allowed = self.lock();
         for key in keys(approval, run) {
             allowed.entry(key).or_default().insert(basis);
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<ConsentKey, HashSet<Basis>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ConsentKey, HashSet<Basis>>> {
         self.0.lock().ignore_poison()
     }
 }

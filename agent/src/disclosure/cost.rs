@@ -36,7 +36,7 @@ pub(super) fn is_search(
     let limit = about.wire.filter(|wire| wire.is_limited);
     let is_cut = limit
         .and_then(|wire| wire.format.most_tools())
-        .is_some_and(|most| tools.offered().len() > most);
+        .is_some_and(|most| tools.list_offered().len() > most);
     let is_over = || {
         let percent = u64::from(budget.context_percent.min(100));
         tools.len() > budget.tools
@@ -58,13 +58,16 @@ fn is_above(about: &ProviderInfo, tools: &ToolSet, most: u64) -> bool {
 
 /// Returns the bytes of each offered definition, without those that the service refuses.
 fn sizes(about: &ProviderInfo, tools: &ToolSet) -> impl Iterator<Item = usize> {
-    tools.offered().iter().map(move |entry| match about.wire {
-        Some(options) => {
-            let wire = options.render()(entry, options.format, options.strictness);
-            wire.map_or(0, |wire| wire.definition.len() + 1)
-        }
-        None => plain_size(entry.tool()),
-    })
+    tools
+        .list_offered()
+        .iter()
+        .map(move |entry| match about.wire {
+            Some(options) => {
+                let wire = options.render()(entry, options.format, options.strictness);
+                wire.map_or(0, |wire| wire.definition.len() + 1)
+            }
+            None => plain_size(entry.tool()),
+        })
 }
 
 /// Estimates the tokens of the offered definitions. They are not scaled by the counts of the service, so that one session always has the

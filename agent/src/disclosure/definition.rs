@@ -8,11 +8,11 @@ use crate::WireToolSet;
 
 /// Returns the name, the description and the parameters of a tool as JSON text, in the form in which the model knows it.
 pub(crate) fn definition(entry: &Entry, wire: Option<&WireToolSet>) -> String {
-    described(entry, wire, &entry.tool().description)
+    describe(entry, wire, &entry.tool().description)
 }
 
 /// Returns the definition with this description.
-pub(super) fn described(entry: &Entry, wire: Option<&WireToolSet>, description: &str) -> String {
+pub(super) fn describe(entry: &Entry, wire: Option<&WireToolSet>, description: &str) -> String {
     let (own, wire) = (entry.tool(), wire.and_then(|wire| wire.get(entry.name())));
     let name = wire.map_or(own.name.as_str(), |wire| &wire.name);
     let parameters = wire.map_or(&own.parameters, |wire| &wire.parameters);

@@ -6,7 +6,7 @@ use tools::policy::Verdict;
 use tools::{Entry, ToolContext, ToolName, join, visible_line};
 use tools_search::{Found, Match};
 
-use super::definition::described;
+use super::definition::describe;
 use crate::found::SEARCHER;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
@@ -149,7 +149,7 @@ impl ToolFinder {
 impl FoundTool {
     /// Returns the definition with a short description.
     fn definition(&self, wire: Option<&WireToolSet>) -> String {
-        format!("{}\n\n", described(&self.entry, wire, &self.summary()))
+        format!("{}\n\n", describe(&self.entry, wire, &self.summary()))
     }
 
     /// Returns the reasons of the match. It has nothing that another party wrote, because it can be a part of a prompt.

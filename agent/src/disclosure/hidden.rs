@@ -6,7 +6,7 @@ use tools::{Entry, ToolContext, ToolName};
 
 use super::definition::definition;
 use super::own::is_of_search;
-use crate::found::found;
+use crate::found::list_found;
 use crate::inner_call::CALLER;
 use crate::{PendingCall, Run, ToolSet, WireToolSet};
 
@@ -29,10 +29,10 @@ impl Hidden<'_> {
             if self.tools.inner_call(&call).is_none()
                 && let Some(entry) = self
                     .tools
-                    .hidden(&call.name)
+                    .find_hidden(&call.name)
                     .filter(|entry| !is_of_search(entry))
                 && !seen
-                    .get_or_insert_with(|| self.seen(run))
+                    .get_or_insert_with(|| self.list_seen(run))
                     .contains(entry.name())
             {
                 run.refuse(&call.id, self.answer(&entry));
@@ -41,8 +41,8 @@ impl Hidden<'_> {
     }
 
     /// Returns the names of the tools that the model has found. It may have called them by former names.
-    fn seen(&self, run: &Run) -> BTreeSet<ToolName> {
-        let found = found(run.messages(), self.found_turns).into_iter();
+    fn list_seen(&self, run: &Run) -> BTreeSet<ToolName> {
+        let found = list_found(run.messages(), self.found_turns).into_iter();
         found
             .filter_map(|name| Some(self.tools.get(&name).ok()?.name().clone()))
             .collect()

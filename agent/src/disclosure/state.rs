@@ -64,7 +64,7 @@ impl SessionDisclosure {
         if !about.is_metered || *disclosure == Disclosure::All {
             return tools.clone();
         }
-        let narrowed = self.narrowed(tools, about);
+        let narrowed = self.narrow(tools, about);
         narrowed
             .filter(|narrowed| is_search(tools, narrowed, disclosure, about, context_tokens))
             .unwrap_or_else(|| tools.clone())
@@ -77,11 +77,11 @@ impl SessionDisclosure {
         about: &ProviderInfo,
         context_tokens: Option<u64>,
     ) -> Option<DefinitionCosts> {
-        let narrowed = self.narrowed(tools, about)?;
+        let narrowed = self.narrow(tools, about)?;
         Some(DefinitionCosts {
-            tools: tools.offered().len(),
+            tools: tools.list_offered().len(),
             tokens: tokens(about, tools),
-            search_tools: narrowed.offered().len(),
+            search_tools: narrowed.list_offered().len(),
             search_tokens: tokens(about, &narrowed),
             is_search: is_search(tools, &narrowed, &self.disclosure, about, context_tokens),
         })
@@ -97,7 +97,7 @@ impl SessionDisclosure {
         cx.with_service(ToolFinder::new(tools.clone()).with_budget(self.budget()))
     }
 
-    fn narrowed(&self, tools: &ToolSet, about: &ProviderInfo) -> Option<ToolSet> {
+    fn narrow(&self, tools: &ToolSet, about: &ProviderInfo) -> Option<ToolSet> {
         let forced = match &about.generation.tool_choice {
             Some(ToolChoice::Tool(name)) => Some(name),
             _ => None,

@@ -283,7 +283,7 @@ impl<'a> Batch<'a> {
         let (name, RunContext { cx, tools, .. }) = (&pending.call.name, self.run_cx);
         let mut result = cx.error_result(tools.get(name).ok().as_deref(), error);
         let hidden = tools
-            .hidden(name)
+            .find_hidden(name)
             .filter(|_| error.code() == ErrorCode::InvalidArguments);
         let definition = hidden.map(|entry| definition(&entry, self.wire));
         result
@@ -362,7 +362,7 @@ impl<'a> Batch<'a> {
         let result = self.error_result(pending, &error);
         if let Some(reporter) = reporter {
             if state == PollState::Polling {
-                reporter.abandon(self.tasks.gate.abandoned());
+                reporter.abandon(self.tasks.gate.abandoned_calls());
             }
             reporter.finish(&result);
         }

@@ -94,7 +94,7 @@ impl CallReporter {
             let duration = self
                 .started
                 .elapsed()
-                .saturating_sub(self.person_clock.waited());
+                .saturating_sub(self.person_clock.total());
             let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
             let refused = self.is_refused.then_some(ErrorCode::Refused);
             self.sink.send(|| Event::Result {

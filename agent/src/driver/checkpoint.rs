@@ -93,7 +93,7 @@ async fn save_spent(
     last: LastCheckpoint,
     spent: Spending,
 ) -> Result<(), DriverError> {
-    let Some(stored) = isolated(|| journal.load(session)).await? else {
+    let Some(stored) = isolate(|| journal.load(session)).await? else {
         return Ok(());
     };
     let mut run = Run::from_checkpoint(&stored).map_err(invalid_run)?;
@@ -101,7 +101,7 @@ async fn save_spent(
         let state = run
             .to_checkpoint(run.messages().len())
             .map_err(invalid_run)?;
-        isolated(|| journal.append(session, last.id, state)).await?;
+        isolate(|| journal.append(session, last.id, state)).await?;
     }
     Ok(())
 }
@@ -116,12 +116,12 @@ async fn save(
     if let Some(LastCheckpoint { id, messages, .. }) = last {
         let added = run.to_checkpoint(messages).map_err(invalid_run)?;
         // `append` returns `None` if another driver saved the session meanwhile. The last save wins, with all its messages.
-        if let Some(id) = isolated(|| journal.append(session, id, added)).await? {
+        if let Some(id) = isolate(|| journal.append(session, id, added)).await? {
             return Ok(id);
         }
     }
     let whole = run.to_checkpoint(0).map_err(invalid_run)?;
-    Ok(isolated(|| journal.save(session, whole)).await?)
+    Ok(isolate(|| journal.save(session, whole)).await?)
 }
 
 impl Session {
@@ -137,7 +137,7 @@ impl Session {
         else {
             return Ok(None);
         };
-        let stored = isolated(|| Journal::load(&**journal, session)).await?;
+        let stored = isolate(|| Journal::load(&**journal, session)).await?;
         stored
             .as_ref()
             .map(Run::from_checkpoint)
@@ -153,7 +153,7 @@ fn invalid_run(error: serde_json::Error) -> DriverError {
 }
 
 /// Awaits a journal operation. A panic becomes a [`JournalError`].
-async fn isolated<'a, T>(
+async fn isolate<'a, T>(
     operation: impl FnOnce() -> JournalFuture<'a, T>,
 ) -> Result<T, JournalError> {
     let outcome = Isolated::new(operation).await;

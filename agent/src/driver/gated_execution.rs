@@ -92,7 +92,7 @@ impl Drop for GatedExecution {
 }
 
 impl DeadlineObserver for DeadlineAlarm {
-    fn started(&self, cx: &ToolContext, limit: Duration) {
+    fn on_start(&self, cx: &ToolContext, limit: Duration) {
         self.pending.get_or_init(|| {
             Mutex::new(PendingAlarm {
                 limit,
@@ -101,7 +101,7 @@ impl DeadlineObserver for DeadlineAlarm {
         });
     }
 
-    fn moved(&self, cx: &ToolContext) {
+    fn on_move(&self, cx: &ToolContext) {
         if let Some(pending) = self.pending.get() {
             let mut pending = pending.lock().ignore_poison();
             // The old alarm is dropped, and so cancelled.

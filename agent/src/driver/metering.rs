@@ -69,7 +69,7 @@ impl Meter<'_> {
             .unwrap_or_default();
         // Estimates cost a walk through the conversation.
         if self.budget.counts_tokens() && guarded::about(provider).is_metered {
-            usage += self.estimated(request.messages, &turn, lost, received);
+            usage += self.estimate(request.messages, &turn, lost, received);
         }
         let recorded = self.record(provider, usage).await;
         turn.map(|turn| recorded.and(turn.map_err(DriverError::from)))
@@ -89,7 +89,7 @@ impl Meter<'_> {
 
     /// Estimates the tokens that a request used and the service did not report: those of the attempts whose reply was lost, and of the
     /// last one, of which this many bytes were received.
-    fn estimated(
+    fn estimate(
         &self,
         request: &[Message],
         turn: &Option<Result<Turn, ProviderError>>,
@@ -234,7 +234,7 @@ fn content_bytes(content: &Content) -> u64 {
     match content {
         Content::Text { text } => text.len() as u64,
         Content::Image { .. } | Content::Audio { .. } => MEDIA_BYTES,
-        other => other.described().len() as u64,
+        other => other.describe().len() as u64,
     }
 }
 

@@ -234,7 +234,7 @@ impl Driver {
         run: Run,
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
-        let mut run = run.reopened();
+        let mut run = run.reopen();
         run.check_answer(check);
         session.record_turn(run.turns());
         session.restore_plan(run.messages());

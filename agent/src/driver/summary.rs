@@ -11,7 +11,7 @@ use super::compact::{Room, is_context_length, quote_last_prompt, stable_prefix, 
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
-use crate::found::known;
+use crate::found::list_known;
 use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet, inner_call};
 
 /// The part of the context, in percent, that a summary may have.
@@ -197,11 +197,11 @@ fn message_text(
 
 /// Returns the names of the tools that these messages call and no request offers, without the forgotten ones.
 fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> String {
-    let known = known(run.messages(), run_cx.session.disclosure.found_turns());
+    let known = list_known(run.messages(), run_cx.session.disclosure.found_turns());
     let calls = messages.iter().flat_map(Message::calls);
     let called: BTreeSet<_> = calls.map(inner_call::name).collect();
     let is_hidden = |name: &str| {
-        let entry = run_cx.tools.hidden(name);
+        let entry = run_cx.tools.find_hidden(name);
         entry.is_some_and(|entry| !is_of_search(&entry))
     };
     let found = called.into_iter();

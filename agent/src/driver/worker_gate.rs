@@ -119,7 +119,7 @@ impl WorkerGate {
     }
 
     /// Returns the number of abandoned calls on this runtime.
-    pub(super) fn abandoned(&self) -> usize {
+    pub(super) fn abandoned_calls(&self) -> usize {
         self.state().abandoned.len()
     }
 
@@ -322,7 +322,7 @@ mod tests {
         assert!(waits(b.enter()) && waits(c.enter()));
         assert_eq!(b.call.abandon(), PollState::Queued);
         assert_eq!(
-            (abandoned.abandon(), gate.abandoned()),
+            (abandoned.abandon(), gate.abandoned_calls()),
             (PollState::Polling, 1)
         );
         assert!(b.was_woken() && c.was_woken());
@@ -335,7 +335,7 @@ mod tests {
         assert!(waits(begun.call.enter(&mut begun.ticket, &waker, true)));
         begun.call.leave_queue(begun.ticket.take().unwrap());
         drop(first);
-        assert_eq!(gate.abandoned(), 0);
+        assert_eq!(gate.abandoned_calls(), 0);
         assert!(matches!(b.enter(), GateDecision::Enter(_)));
     }
 }

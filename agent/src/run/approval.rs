@@ -35,7 +35,7 @@ impl Run {
         match ending {
             Some(Outcome::Cancelled | Outcome::Failed { .. }) => {
                 let outcome = ending.take().unwrap_or(Outcome::Cancelled);
-                self.end(outcome, unapproved);
+                self.end(outcome, refuse_unapproved);
             }
             _ => *waiting = requests,
         }
@@ -44,14 +44,14 @@ impl Run {
     /// Returns the messages of a run that is not continued. Calls that wait for an approval have an error as their result.
     pub(crate) fn into_settled_messages(mut self) -> Vec<Message> {
         if !self.waiting_requests().is_empty() {
-            self.end(Outcome::Cancelled, unapproved);
+            self.end(Outcome::Cancelled, refuse_unapproved);
         }
         self.into_messages()
     }
 }
 
 /// Returns the result of a call whose approval is no longer awaited.
-fn unapproved(_: &ToolCall) -> ToolResult {
+fn refuse_unapproved(_: &ToolCall) -> ToolResult {
     ToolResult::error(
         "this call needed an approval, and the conversation went on without one, so it was not run",
     )

@@ -69,6 +69,6 @@ impl Run {
             messages.push(from_str(message)?);
         }
         stored.messages = messages.into();
-        stored.validated().map_err(Error::custom)
+        stored.validate().map_err(Error::custom)
     }
 }

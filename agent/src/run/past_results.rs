@@ -40,7 +40,7 @@ pub(crate) fn text_of(result: &ToolResult) -> String {
     let text = |content: &Content| match content {
         Content::Text { text } => Some(text.clone()),
         media if is_media(media) => None,
-        other => Some(other.described()),
+        other => Some(other.describe()),
     };
     join(result.content.iter().filter_map(text), "\n")
 }

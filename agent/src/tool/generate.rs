@@ -5,7 +5,7 @@ use tools::schema::ValueSchema;
 use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, tool};
 
 use crate::driver::{ActiveRun, DriverError, Meter};
-use crate::json_answer::{bound_prompt, checked, repair_prompt};
+use crate::json_answer::{bound_prompt, parse_answer, repair_prompt};
 use crate::{Budget, Event, ModelChoice, Models, Provider, Request, StopReason, ToolSet, Turn};
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
@@ -55,7 +55,7 @@ pub(crate) async fn generate(
     let schema = schema.map_err(|error| {
         ToolError::execution_failed(format!("the schema cannot be used: {error}"))
     })?;
-    let provider = models.open(&choice).map_err(failed)?;
+    let provider = models.open(&choice).map_err(fail)?;
 
     let mut messages: Vec<_> = system
         .into_iter()
@@ -69,7 +69,7 @@ pub(crate) async fn generate(
     let Some(schema) = schema else {
         return Ok(ToolResult::text(turn.message.to_text()));
     };
-    let problem = match checked(&turn.message.to_text(), &schema) {
+    let problem = match parse_answer(&turn.message.to_text(), &schema) {
         Ok(value) => return Ok(json_result(value)),
         Err(problem) => problem,
     };
@@ -77,7 +77,7 @@ pub(crate) async fn generate(
     messages.push(Message::text(Role::Assistant, turn.message.to_text()));
     messages.push(Message::text(Role::User, repair_prompt(&problem)));
     let turn = ask(cx, &*provider, &messages).await?;
-    checked(&turn.message.to_text(), &schema)
+    parse_answer(&turn.message.to_text(), &schema)
         .map(json_result)
         .map_err(|problem| {
             let next = "simplify the schema, or ask for text";
@@ -118,7 +118,7 @@ async fn ask(
             // Otherwise the model would be asked once more, only to be refused.
             run.end_by_budget(error.clone());
         }
-        failed(error)
+        fail(error)
     });
     complete(turn?)
 }
@@ -144,6 +144,6 @@ fn json_result(value: Json) -> ToolResult {
     }
 }
 
-fn failed(error: impl std::fmt::Display) -> ToolError {
+fn fail(error: impl std::fmt::Display) -> ToolError {
     ToolError::execution_failed(error.to_string())
 }

@@ -227,7 +227,7 @@ fn narrow_grant(cx: ToolContext, grant: Option<Vec<String>>) -> Result<ToolConte
         .map(|clause| clause.parse::<Clause>())
         .collect::<Result<Vec<_>, _>>();
     let clauses = clauses.map_err(|error| ToolError::execution_failed(error.to_string()))?;
-    Ok(cx.narrowed(clauses))
+    Ok(cx.narrow(clauses))
 }
 
 /// Returns the selection of these globs, each of which matches a tool.

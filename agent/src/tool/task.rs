@@ -82,7 +82,7 @@ pub(crate) async fn cancel(
     let found = tasks.find(&task)?;
     found.cancel();
     // The state says whether it has ended.
-    let _ = tokio::time::timeout(END, found.ended()).await;
+    let _ = tokio::time::timeout(END, found.wait_end()).await;
     let left = answer(cx, &tasks, &task, &*found).await;
     tasks.remove(&task);
     // A cancelled task has no result, which is no failure here.

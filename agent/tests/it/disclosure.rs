@@ -371,7 +371,7 @@ async fn a_provider_without_a_model_is_offered_everything() {
         Turn::answer("done"),
     ]);
     let mut session = session(&shop(200));
-    assert_eq!(driver.offered_tools(&session).offered().len(), 200);
+    assert_eq!(driver.offered_tools(&session).list_offered().len(), 200);
     driver.run(&mut session, "go").await.unwrap();
     assert_eq!(
         results(session.messages())[0].1.to_text(),

@@ -105,7 +105,7 @@ async fn a_former_name_takes_over_neither_the_search_nor_another_tool() {
     assert!(
         session
             .tools()
-            .skipped()
+            .list_skipped()
             .iter()
             .any(|skipped| skipped.name.as_str() == "evil.archive")
     );

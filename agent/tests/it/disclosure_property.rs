@@ -105,7 +105,7 @@ fn grant() -> impl Strategy<Value = Grant> {
     vec(vec(clause(), 0..4), 1..4).prop_map(|layers| {
         let mut layers = layers.into_iter();
         let first = Grant::new(layers.next().unwrap());
-        layers.fold(first, |grant, layer| grant.narrowed(layer))
+        layers.fold(first, |grant, layer| grant.narrow(layer))
     })
 }
 

@@ -67,7 +67,7 @@ fn a_paused_turn_is_a_step_and_the_next_turn_goes_on_with_it() {
     run.exhaust(used_up());
     let mut run: Run = serde_json::from_value(serde_json::to_value(&run).unwrap()).unwrap();
     assert_eq!(outcome(&run), Outcome::Budget(used_up()));
-    run = run.reopened();
+    run = run.reopen();
     run.turn(Turn::answer("and find")).unwrap();
     assert_eq!(
         outcome(&run),
@@ -323,14 +323,14 @@ fn a_run_whose_budget_is_used_up_still_takes_the_results_of_its_calls() {
         Outcome::Budget(used_up()),
         "a run that is over stays as it is"
     );
-    assert_eq!(run.reopened().step(), Step::Ask);
+    assert_eq!(run.reopen().step(), Step::Ask);
 }
 
 #[test]
 fn an_answered_run_is_not_reopened() {
     let mut run = run();
     run.turn(Turn::answer("done")).unwrap();
-    assert!(run.reopened().is_answered());
+    assert!(run.reopen().is_answered());
 }
 
 #[test]

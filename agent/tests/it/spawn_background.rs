@@ -223,7 +223,7 @@ async fn it_ends_when_its_session_is_dropped_or_cancelled() {
         } else {
             token.cancel();
         }
-        task.ended().await;
+        task.wait_end().await;
         digging.until_gone().await;
         assert_eq!(catalog.admission().running(), 0);
     }

@@ -40,7 +40,7 @@ impl Task for Work {
         self.state.borrow().clone()
     }
 
-    fn ended(&self) -> TaskFuture<'_, ()> {
+    fn wait_end(&self) -> TaskFuture<'_, ()> {
         Box::pin(async {
             drop(
                 self.state

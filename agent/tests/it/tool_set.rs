@@ -316,25 +316,25 @@ fn a_tool_whose_needs_are_unmet_is_skipped_with_its_reason() {
 
     let bare = set(&catalog, &[]);
     assert_eq!(names(&bare), ["time.now"]);
-    assert_eq!(bare.skipped()[0].name.as_str(), "fs.read");
+    assert_eq!(bare.list_skipped()[0].name.as_str(), "fs.read");
     assert!(
-        bare.skipped()[0].to_string().contains("Workspace"),
+        bare.list_skipped()[0].to_string().contains("Workspace"),
         "{}",
-        bare.skipped()[0]
+        bare.list_skipped()[0]
     );
     assert!(matches!(&bare.get("fs.read"), Err(error) if error.code() == ErrorCode::Unavailable));
 
     let cx = Host::new().with_absent_service::<Workspace>("name a root with --root");
     let explained = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
     assert_eq!(
-        explained.skipped()[0].to_string(),
+        explained.list_skipped()[0].to_string(),
         "fs.read: name a root with --root"
     );
 
     let cx = Host::new().with_service(Workspace);
     let offered = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
     assert_eq!(names(&offered), ["fs.read", "time.now"]);
-    assert!(offered.skipped().is_empty());
+    assert!(offered.list_skipped().is_empty());
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn different_tools_of_one_name_are_skipped() {
     let set = ToolSet::new(both(), &Selection::new(), &Services::new());
     assert_eq!(names(&set), ["b"]);
     assert!(
-        matches!(&set.skipped()[0].reason, SkipReason::Ambiguous { sources } if sources.len() == 2)
+        matches!(&set.list_skipped()[0].reason, SkipReason::Ambiguous { sources } if sources.len() == 2)
     );
 
     let same = ToolSet::new(
@@ -441,7 +441,7 @@ async fn a_former_name_resolves_unless_it_means_another_tool() {
     // A tool that claims a name of another is skipped: it would take over the other's calls, rules and selection.
     let claims = |set: &ToolSet| -> Vec<String> {
         let claimed = set
-            .skipped()
+            .list_skipped()
             .iter()
             .filter(|it| matches!(&it.reason, SkipReason::FormerName { was, .. } if *was == "old"));
         claimed.map(|skipped| skipped.name.to_string()).collect()

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use host::settings::{Key, Setting, Settings, SettingsError, declare_keys, filled, integer, items};
+use host::settings::{
+    Key, Setting, Settings, SettingsError, declare_keys, integer, items, non_blank,
+};
 use host::{Argument, Command, Exit, Extension, FamilyReport, Parts, inventory};
 use tools::{IgnorePoison as _, Services, ToolContext, ToolError, source, tool};
 
@@ -23,7 +25,7 @@ declare_keys! {
     pub struct GardenKeys;
 
     /// The beds that can be watered
-    pub beds: Vec<Setting<String>> = Key::new("garden.beds", items(filled), Vec::new(), "[\"tomatoes\"]");
+    pub beds: Vec<Setting<String>> = Key::new("garden.beds", items(non_blank), Vec::new(), "[\"tomatoes\"]");
 
     /// The minutes for which a bed is watered
     pub minutes: Setting<u32> = Key::new("garden.minutes", integer::<1, _>(), Setting::from_default(5), "5");

@@ -28,7 +28,7 @@ pub(super) fn fault(pattern: &str) -> Option<&'static str> {
 }
 
 /// Returns the pattern with the host as targets spell it. Returns `None` if that is not evident.
-pub(super) fn respelled(pattern: &str) -> Option<String> {
+pub(super) fn respell(pattern: &str) -> Option<String> {
     let host = match (Normaliser::Host.apply(pattern), pattern.split_once("://")) {
         (Ok(host), _) => pattern::escape("net", &host),
         (Err(_), Some((_, rest))) => host_of(rest)?.to_ascii_lowercase(),

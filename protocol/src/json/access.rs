@@ -154,7 +154,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
         match (content.node.kind(), content.node.elements()) {
             (Kind::Array, elements) if elements.len() == 0 => visitor.visit_unit(),
             (Kind::Array, elements) => content.array(elements, visitor),
-            _ => Err(Error::invalid_type(content.unexpected(), &"tuple variant")),
+            _ => Err(Error::invalid_type(content.describe(), &"tuple variant")),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
         let content = self.content("struct variant")?;
         match content.node.kind() {
             Kind::Object => content.object(content.node.members(), visitor),
-            _ => Err(Error::invalid_type(content.unexpected(), &"struct variant")),
+            _ => Err(Error::invalid_type(content.describe(), &"struct variant")),
         }
     }
 }

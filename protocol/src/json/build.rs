@@ -68,7 +68,7 @@ impl<'t> TreeBuilder<'t> {
     }
 
     /// Adds a string that had escapes.
-    pub(super) fn unescaped(&mut self, string: &str) -> Result<(), ParseError> {
+    pub(super) fn push_unescaped(&mut self, string: &str) -> Result<(), ParseError> {
         let (start, len) = (to_u32(self.tree.other.len())?, to_u32(string.len())?);
         self.tree.other.push_str(string);
         self.scalar(Mark::Unescaped { start, len });
@@ -116,7 +116,7 @@ impl<'t> TreeBuilder<'t> {
             // Comparing each pair of keys would take quadratic time in a large object.
             (true, _) => self.sort(place),
             (false, true) => None,
-            (false, false) => self.repeated(place),
+            (false, false) => self.find_repeated(place),
         };
         repeated.map_or(Ok(()), |key| {
             Err(inside(
@@ -129,7 +129,7 @@ impl<'t> TreeBuilder<'t> {
     }
 
     /// Returns a repeated key of the object at `place`. Returns `None` if all keys are distinct.
-    fn repeated(&self, place: usize) -> Option<String> {
+    fn find_repeated(&self, place: usize) -> Option<String> {
         self.keys(place)
             .find(|(own, key)| {
                 self.keys(place)

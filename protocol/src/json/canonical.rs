@@ -17,15 +17,15 @@ use super::{Kind, Node};
 /// assert_eq!(canonical_json(&json!({"b": 1.0, "a": [1e21, 9007199254740993u64]})), r#"{"a":[1e+21,9007199254740993],"b":1}"#);
 /// ```
 pub fn canonical_json<'a>(value: impl Into<Node<'a>>) -> String {
-    written(value.into(), true)
+    write_text(value.into(), true)
 }
 
 /// Writes a value without white space. Keeps the order of members and the form of floats.
 pub(crate) fn compact_json(value: Node<'_>) -> String {
-    written(value, false)
+    write_text(value, false)
 }
 
-fn written(value: Node<'_>, is_canonical: bool) -> String {
+fn write_text(value: Node<'_>, is_canonical: bool) -> String {
     let mut text = Vec::new();
     write_value(&mut text, value, is_canonical);
     // The output is always UTF-8.

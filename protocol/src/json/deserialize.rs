@@ -56,7 +56,7 @@ impl<'de> NodeDeserializer<'de> {
         Self { node, ..self }
     }
 
-    pub(super) fn unexpected(self) -> Unexpected<'de> {
+    pub(super) fn describe(self) -> Unexpected<'de> {
         match self.node.kind() {
             Kind::Null => Unexpected::Unit,
             Kind::Bool(flag) => Unexpected::Bool(flag),
@@ -77,7 +77,7 @@ impl<'de> NodeDeserializer<'de> {
         } else if let Ok(number) = digits.parse() {
             visitor.visit_i128(number)
         } else {
-            Err(Error::invalid_value(self.unexpected(), &visitor))
+            Err(Error::invalid_value(self.describe(), &visitor))
         }
     }
 
@@ -97,7 +97,7 @@ macro_rules! only {
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             match self.node.kind() {
                 $kind => self.deserialize_any(visitor),
-                _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
+                _ => Err(Error::invalid_type(self.describe(), &visitor)),
             }
         })*
     };
@@ -116,8 +116,8 @@ macro_rules! integers {
                     None => visitor.visit_f64(number),
                 },
                 Kind::BigInteger(digits) if $is_big_integer => self.big_integer(digits, visitor),
-                Kind::BigInteger(_) => Err(Error::invalid_value(self.unexpected(), &visitor)),
-                _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
+                Kind::BigInteger(_) => Err(Error::invalid_value(self.describe(), &visitor)),
+                _ => Err(Error::invalid_type(self.describe(), &visitor)),
             }
         })*
     };
@@ -164,7 +164,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
         // serde_json would pass infinity to the tool.
         if number.is_some_and(|number| (number as f32).is_infinite()) {
             return Err(Error::invalid_value(
-                self.unexpected(),
+                self.describe(),
                 &"a number in the range of f32",
             ));
         }
@@ -178,7 +178,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
             Kind::Negative(number) => visitor.visit_i64(number),
             Kind::Float(number) => visitor.visit_f64(number),
             Kind::BigInteger(digits) => visitor.visit_f64(digits.parse().unwrap_or(f64::NAN)),
-            _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
+            _ => Err(Error::invalid_type(self.describe(), &visitor)),
         }
     }
 
@@ -245,7 +245,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
     ) -> Result<V::Value, Error> {
         match self.node.kind() {
             Kind::Array | Kind::Object => self.deserialize_any(visitor),
-            _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
+            _ => Err(Error::invalid_type(self.describe(), &visitor)),
         }
     }
 
@@ -268,7 +268,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
                 variant,
                 content: Some(self.at(content)),
             }),
-            _ => Err(Error::invalid_type(self.unexpected(), &"string or map")),
+            _ => Err(Error::invalid_type(self.describe(), &"string or map")),
         }
     }
 

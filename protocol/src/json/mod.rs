@@ -103,7 +103,7 @@ impl Json {
         match &*self.0 {
             JsonForm::Value(wrapped) => Node::from(&wrapped.value),
             JsonForm::Text { tree, .. } => Node::root(tree),
-            JsonForm::Serialized(serialized) => serialized.parsed().node(),
+            JsonForm::Serialized(serialized) => serialized.as_json().node(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Json {
         match &*self.0 {
             JsonForm::Value(wrapped) => wrapped.extent,
             JsonForm::Text { tree, .. } => Node::root(tree).extent(),
-            JsonForm::Serialized(serialized) => serialized.parsed().extent(),
+            JsonForm::Serialized(serialized) => serialized.as_json().extent(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Json {
         match &*self.0 {
             JsonForm::Value(wrapped) => &wrapped.value,
             JsonForm::Text { tree, value } => value.get_or_init(|| Node::root(tree).to_value()),
-            JsonForm::Serialized(serialized) => serialized.parsed().value(),
+            JsonForm::Serialized(serialized) => serialized.as_json().value(),
         }
     }
 
@@ -144,7 +144,7 @@ impl Json {
             Ok(JsonForm::Text { tree, value }) => value
                 .into_inner()
                 .unwrap_or_else(|| Node::root(&tree).to_value()),
-            Ok(JsonForm::Serialized(serialized)) => serialized.parsed().value().clone(),
+            Ok(JsonForm::Serialized(serialized)) => serialized.as_json().value().clone(),
             Err(shared) => Self(shared).value().clone(),
         }
     }

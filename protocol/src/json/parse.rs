@@ -142,7 +142,7 @@ impl Parser<'_> {
             return Err(syntax());
         }
         let string: String = serde_json::from_str(&self.text[at..=end]).map_err(|_| syntax())?;
-        self.builder.unescaped(&string)?;
+        self.builder.push_unescaped(&string)?;
         Ok((end + 1, true))
     }
 

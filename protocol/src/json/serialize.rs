@@ -17,7 +17,7 @@ pub(super) struct Serialized {
 }
 
 impl Serialized {
-    pub(super) fn parsed(&self) -> &Json {
+    pub(super) fn as_json(&self) -> &Json {
         // A type may serialize a key twice. The last value counts, as in `serde_json::to_value`.
         let lenient = |_| {
             serde_json::from_str::<Value>(&self.text)

@@ -87,7 +87,7 @@ impl NameGrammar {
         Cow::Owned(if self.allows(&escaped) {
             escaped
         } else {
-            self.digested(name, &Digest::hash_bytes(name.as_bytes()))
+            self.digest_name(name, &Digest::hash_bytes(name.as_bytes()))
         })
     }
 
@@ -117,7 +117,7 @@ impl NameGrammar {
     }
 
     /// Returns the digested form of a name.
-    fn digested(self, name: &str, digest: &Digest) -> String {
+    fn digest_name(self, name: &str, digest: &Digest) -> String {
         let most = self.max_length() - BEFORE_DIGEST.len() - DIGITS;
         let mut words = String::new();
         for token in tokens(self, name) {

@@ -47,9 +47,9 @@ impl Piece {
             // The declared type is the word of a tool, and a service refuses data of another type.
             Content::Image { data, .. } => match Image::from_base64(data) {
                 Some(image) if media_types.contains(&image.media_type) => Self::Image(image),
-                _ => Self::Text(content.described()),
+                _ => Self::Text(content.describe()),
             },
-            other => Self::Text(other.described()),
+            other => Self::Text(other.describe()),
         };
         // Services refuse blank texts.
         let is_blank = |piece: &Self| matches!(piece, Self::Text(text) if text.trim().is_empty());
@@ -94,7 +94,7 @@ impl Piece {
     }
 
     /// Returns the text of a result whose images follow all results.
-    pub(super) fn noted(text: String) -> String {
+    pub(super) fn note_images(text: String) -> String {
         if text.is_empty() {
             "(the images follow)".to_owned()
         } else {

@@ -68,6 +68,6 @@ impl Format {
         let following = std::iter::once(Piece::Text(Piece::label(id)))
             .chain(images)
             .collect();
-        (vec![Piece::Text(Piece::noted(text))], following)
+        (vec![Piece::Text(Piece::note_images(text))], following)
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn lex(text: &str, wildcards: bool) -> Result<Vec<Lexed>, &'static st
         };
         lexer.word()?;
         rest = lexer.rest.trim_start_matches(is_blank);
-        words.push(lexer.lexed()?);
+        words.push(lexer.finish()?);
     }
     Ok(words)
 }
@@ -143,7 +143,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn lexed(self) -> Result<Lexed, &'static str> {
+    fn finish(self) -> Result<Lexed, &'static str> {
         let text = String::from_utf8(self.bytes).map_err(|_| NOT_UTF8)?;
         // `$'\0'` makes one only here.
         if text.contains('\0') {

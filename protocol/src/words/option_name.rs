@@ -69,7 +69,7 @@ fn long(word: &str, is_known: bool) -> Option<(Effect, usize)> {
         (None, Some(name)) if name.len() > 2 => (name, usize::MAX),
         _ => return None,
     };
-    named(&parts(name)?, shortest).map(|effect| (effect, length))
+    find_effect(&parts(name)?, shortest).map(|effect| (effect, length))
 }
 
 /// Returns the parts of a name in lower case and without plurals. Returns `None` if it cannot be a name.
@@ -101,7 +101,7 @@ fn parts(name: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the effect of a name. Its last part counts as an abbreviation from this length on.
-fn named(parts: &[String], shortest: usize) -> Option<Effect> {
+fn find_effect(parts: &[String], shortest: usize) -> Option<Effect> {
     let (first, last) = (parts.first()?, parts.last()?);
     // `--no-exec` runs nothing, and `--log-level` writes nothing.
     if has_word(NEGATIONS, first) || has_word(PROPERTIES, last) {

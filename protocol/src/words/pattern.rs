@@ -3,7 +3,7 @@
 use super::coverage::{PatternWord, is_spelled};
 use super::lexer::{Lexed, lex};
 use super::row::Effect;
-use super::special::{Special, specials, wrapped};
+use super::special::{Special, find_wrapped, specials};
 use super::{Word, Words, quote};
 use crate::InvalidTarget;
 
@@ -126,7 +126,7 @@ impl WordsPattern {
     }
 
     /// Returns the words that the pattern spells, from the program on, if it has wildcards for arguments. Empty if it does not.
-    pub(crate) fn spelled(&self) -> Vec<&str> {
+    pub(crate) fn spelled_words(&self) -> Vec<&str> {
         match self {
             Self::Any | Self::Nothing | Self::Literal(_) => Vec::new(),
             Self::Prefix(base, _) => base.split(' ').collect(),
@@ -151,7 +151,7 @@ fn unspelled(pattern: &[PatternWord], words: &[Word]) -> Option<Special> {
     let is_wild = |part: &PatternWord| part.literal().is_none();
     let first = pattern.iter().position(is_wild).unwrap_or(pattern.len());
     if pattern[first..].iter().any(|part| !is_wild(part))
-        && let Some(index) = wrapped(words).filter(|index| !is_literal(*index))
+        && let Some(index) = find_wrapped(words).filter(|index| !is_literal(*index))
     {
         found.push(Special::whole(index, Effect::Runs, (0, 0)));
     }

@@ -250,12 +250,12 @@ impl Row {
 
 /// Returns true if the name of an option begins with this one. `--outFile`, `--out-file` and `--outfile` are one.
 fn begins(option: &str, name: &str) -> bool {
-    let mut letters = folded(option);
-    folded(name).all(|letter| letters.next() == Some(letter))
+    let mut letters = fold_name(option);
+    fold_name(name).all(|letter| letters.next() == Some(letter))
 }
 
 /// Returns the letters of a name without their case and without what is between them.
-fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
+fn fold_name(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars()
         .filter(|c| !matches!(c, '-' | '_'))
         .map(|c| c.to_ascii_lowercase())
@@ -266,8 +266,8 @@ fn is_of_form(form: &str, word: &str) -> bool {
     // After one dash, the case of a letter tells options apart.
     let (form, word) = match () {
         () if form.starts_with("--") && !form.starts_with("---") && word.starts_with('-') => (
-            &*folded(form).collect::<String>(),
-            &*folded(word).collect::<String>(),
+            &*fold_name(form).collect::<String>(),
+            &*fold_name(word).collect::<String>(),
         ),
         () if form.starts_with('*') => (&*form.to_ascii_lowercase(), &*word.to_ascii_lowercase()),
         () => (form, word),

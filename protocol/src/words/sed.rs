@@ -123,8 +123,8 @@ fn command(script: &str) -> Option<&str> {
                 .chars()
                 .next()
                 .filter(|c| c.is_ascii_punctuation() && *c != '\\')?;
-            let rest = delimited(&rest[1..], delimiter)?;
-            let rest = delimited(rest, delimiter)?;
+            let rest = skip_past(&rest[1..], delimiter)?;
+            let rest = skip_past(rest, delimiter)?;
             let flags: &[char] = if name == "s" {
                 &['g', 'p', 'i', 'I', 'm', 'M']
             } else {
@@ -144,13 +144,13 @@ fn address(text: &str) -> Option<&str> {
         '0'..='9' | '$' => {
             text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '~'))
         }
-        '/' => delimited(&text[1..], '/')?.trim_start_matches(['I', 'M']),
+        '/' => skip_past(&text[1..], '/')?.trim_start_matches(['I', 'M']),
         '\\' => {
             let delimiter = text[1..]
                 .chars()
                 .next()
                 .filter(char::is_ascii_punctuation)?;
-            delimited(&text[2..], delimiter)?.trim_start_matches(['I', 'M'])
+            skip_past(&text[2..], delimiter)?.trim_start_matches(['I', 'M'])
         }
         _ => return Some(text),
     };
@@ -159,7 +159,7 @@ fn address(text: &str) -> Option<&str> {
 
 /// Returns the text after the next delimiter that has no `\` before it. Brackets and line breaks are not read, since in brackets a delimiter
 /// can mean itself.
-fn delimited(text: &str, delimiter: char) -> Option<&str> {
+fn skip_past(text: &str, delimiter: char) -> Option<&str> {
     let mut characters = text.char_indices();
     let mut has_bracket = false;
     while let Some((at, c)) = characters.next() {

@@ -103,14 +103,14 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
 /// Returns the index of the program that is run in the end, as in `sudo timeout 9 git log`.
 fn command_of(words: &[Word]) -> usize {
     let mut start = 0;
-    while let Some(index) = wrapped(&words[start..]) {
+    while let Some(index) = find_wrapped(&words[start..]) {
         start += index;
     }
     start
 }
 
 /// Returns the index of the command that the first program runs, if it is known to run one.
-pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
+pub(crate) fn find_wrapped(words: &[Word]) -> Option<usize> {
     let row = table::row(name(words.first()?.known()?))?;
     if row.has_name("python") {
         let module = 1 + words.iter().position(|word| word.known() == Some("-m"))?;
@@ -138,7 +138,7 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
 
 /// Adds the command that the program runs, which can also do without one.
 fn read_wrapped(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
-    found.extend(wrapped(&words[command.0..]).map(|index| Special {
+    found.extend(find_wrapped(&words[command.0..]).map(|index| Special {
         index: command.0 + index,
         length: usize::MAX,
         effect: Effect::Runs,

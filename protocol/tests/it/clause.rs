@@ -271,7 +271,7 @@ fn a_path_pattern_steps_up_only_where_it_has_no_wildcards() {
 #[test]
 fn a_grant_lists_its_layers_and_clauses() {
     let parent = Grant::parse(["fs:write:b", "fs:read:a", "fs:read:a"]).unwrap();
-    let child = parent.narrowed(["fs:*:**".parse().unwrap()]);
+    let child = parent.narrow(["fs:*:**".parse().unwrap()]);
     let layers: Vec<Vec<String>> = child
         .layers()
         .map(|layer| layer.iter().map(Clause::to_string).collect())

@@ -50,7 +50,7 @@ fn grant() -> impl Strategy<Value = Grant> {
     let layers = vec(vec(clause(), 1..5), 0..4).prop_map(|layers| {
         layers
             .into_iter()
-            .fold(Grant::all(), |grant, layer| grant.narrowed(layer))
+            .fold(Grant::all(), |grant, layer| grant.narrow(layer))
     });
     prop_oneof![8 => layers, 1 => Just(Grant::none())]
 }
@@ -81,7 +81,7 @@ proptest! {
     #[test]
     fn narrowing_asks_for_a_clause_as_well(grant in grant(), clauses in vec(clause(), 0..4), target in small_target()) {
         let covered = clauses.iter().any(|clause| clause.matches(&target));
-        prop_assert_eq!(grant.narrowed(clauses).permits(&target), grant.permits(&target) && covered);
+        prop_assert_eq!(grant.narrow(clauses).permits(&target), grant.permits(&target) && covered);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(crate) async fn add(
         .spec
         .upcoming(Timestamp::now(), 1)?
         .first()
-        .map(shown)
+        .map(show)
         .unwrap_or_default();
     Ok(format!(
         "job {}: {}, next run {next}",
@@ -167,21 +167,21 @@ fn work(
 ) -> Result<Work, ToolError> {
     match (prompt, tool) {
         (Some(prompt), None) if prompt.trim().is_empty() => {
-            Err(refused("the prompt is empty; write the task"))
+            Err(refuse("the prompt is empty; write the task"))
         }
         (Some(prompt), None) if arguments.is_empty() => Ok(Work::Prompt(prompt)),
-        (Some(_), None) => Err(refused(
+        (Some(_), None) => Err(refuse(
             "`arguments` belong to a tool, and none is named; write the task into `prompt` alone",
         )),
         // Neither targets nor rules of the job would name the tool that it calls.
-        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => Err(refused(&format!(
+        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => Err(refuse(&format!(
             "a job cannot use {tool}; if it is to call another tool, name that tool itself"
         ))),
         (None, Some(tool)) => Ok(Work::Call { tool, arguments }),
-        (None, None) => Err(refused(
+        (None, None) => Err(refuse(
             "the job has no work; give one of `prompt` and `tool`",
         )),
-        (Some(_), Some(_)) => Err(refused(
+        (Some(_), Some(_)) => Err(refuse(
             "the job has two kinds of work; give only one of `prompt` and `tool`",
         )),
     }
@@ -193,7 +193,7 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
         return Ok(());
     };
     // The mistake is one of the inner call, so it is no violation of the schema of this one.
-    let of_call = |error: ToolError| refused(&error.to_string());
+    let of_call = |error: ToolError| refuse(&error.to_string());
     let entry = cx.resolve(tool).map_err(of_call)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
     let find = |name: &str| cx.resolve(name).ok();
@@ -202,12 +202,12 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let of_job = cx.without_conversation();
     let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(of_call)?;
     if has_secret {
-        return Err(refused(
+        return Err(refuse(
             "a job cannot keep a secret; give the tool its secret by the settings",
         ));
     }
     if let Some(target) = targets.iter().find(|target| !spec.grant.permits(target)) {
-        return Err(refused(&format!(
+        return Err(refuse(&format!(
             "this session has no grant for {target}, so the job could not do it; choose another call, or ask the user for the grant"
         )));
     }
@@ -223,7 +223,7 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
             let target = ruling
                 .target
                 .map_or_else(|| "it".to_owned(), ToString::to_string);
-            Err(refused(&format!(
+            Err(refuse(&format!(
                 "a rule of this session denies {target} or asks about it, so the job could not do it; choose another call"
             )))
         }
@@ -285,7 +285,7 @@ async fn describe(cx: &ToolContext, arguments: JobArguments) -> Result<Preview, 
     let spec = arguments.spec(&jobs)?;
     let now = Timestamp::now();
     jobs.check(&spec, now)?;
-    let runs: Vec<_> = spec.upcoming(now, SHOWN_RUNS)?.iter().map(shown).collect();
+    let runs: Vec<_> = spec.upcoming(now, SHOWN_RUNS)?.iter().map(show).collect();
     let missed = match spec.missed {
         Missed::Skip => "left out",
         Missed::RunOnce => "made up for by one run",
@@ -305,11 +305,11 @@ async fn describe(cx: &ToolContext, arguments: JobArguments) -> Result<Preview, 
 }
 
 /// Returns a time with its offset, such as `Tue 2026-11-24 09:00:00 +01:00`.
-pub(crate) fn shown(run: &Zoned) -> String {
+pub(crate) fn show(run: &Zoned) -> String {
     run.strftime("%a %Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
-fn refused(reason: &str) -> ToolError {
+fn refuse(reason: &str) -> ToolError {
     ToolError::execution_failed(reason)
 }
 
@@ -363,11 +363,11 @@ mod tests {
             grant_lines(&grant),
             "may (2 clauses): fs:read:** or fs:write:src/**\n"
         );
-        let narrowed = grant.narrowed(["fs:*:src/**".parse::<Clause>().unwrap()]);
+        let narrowed = grant.narrow(["fs:*:src/**".parse::<Clause>().unwrap()]);
         assert_eq!(
             grant_lines(&narrowed),
             "may: fs:*:src/**\nand of this only (2 clauses): fs:read:** or fs:write:src/**\n"
         );
-        assert_eq!(grant_lines(&narrowed.narrowed([])), "may: nothing\n");
+        assert_eq!(grant_lines(&narrowed.narrow([])), "may: nothing\n");
     }
 }

@@ -103,7 +103,7 @@ pub(crate) fn claim(
     Ok(Claim::Run(Box::new(run)))
 }
 
-/// Pauses a job, or resumes it. A person who resumes it trusts the clock, also where [`corrected`] does not.
+/// Pauses a job, or resumes it. A person who resumes it trusts the clock, also where [`correct_run`] does not.
 pub(crate) fn set_paused(
     rows: Rows<'_>,
     id: i64,
@@ -120,11 +120,11 @@ pub(crate) fn set_paused(
     }
 }
 
-/// Replans the runs of a workspace that a wrong clock planned, as [`corrected`] does, and caps the ends of pauses that it recorded.
+/// Replans the runs of a workspace that a wrong clock planned, as [`correct_run`] does, and caps the ends of pauses that it recorded.
 pub(crate) fn correct(rows: Rows<'_>, now: Timestamp) -> Result<(), CronError> {
     rows.cap_resumed(now)?;
     for job in rows.jobs()?.into_iter().flatten() {
-        let next = corrected(rows, &job.spec, job.next, now)?;
+        let next = correct_run(rows, &job.spec, job.next, now)?;
         if next != job.next {
             rows.set_next(job.id, next)?;
         }
@@ -133,7 +133,7 @@ pub(crate) fn correct(rows: Rows<'_>, now: Timestamp) -> Result<(), CronError> {
 }
 
 /// Returns the planned run, or the next one after `now` if this one is [too far](is_far) from it and `now` can be the time.
-fn corrected(
+fn correct_run(
     rows: Rows<'_>,
     spec: &JobSpec,
     planned: Option<Timestamp>,
@@ -185,7 +185,7 @@ fn following(run: &DueRun) -> Result<Option<Timestamp>, CronError> {
 
 /// Plans the run after this one. Removes the job and returns false if there is none.
 fn advance(rows: Rows<'_>, run: &DueRun, now: Timestamp) -> Result<bool, CronError> {
-    let next = corrected(rows, &run.job.spec, following(run)?, now)?;
+    let next = correct_run(rows, &run.job.spec, following(run)?, now)?;
     match next {
         Some(_) => rows.set_next(run.job.id, next)?,
         None => rows.remove(run.job.id)?,

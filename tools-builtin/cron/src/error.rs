@@ -45,7 +45,7 @@ pub enum CronError {
     #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
     NoHome,
     /// There is no such job.
-    #[error("there is no job {id}{}", known(jobs))]
+    #[error("there is no job {id}{}", list_jobs(jobs))]
     Unknown {
         /// The id.
         id: i64,
@@ -145,7 +145,7 @@ impl From<CronError> for ToolError {
     }
 }
 
-fn known(jobs: &[i64]) -> String {
+fn list_jobs(jobs: &[i64]) -> String {
     let jobs: Vec<_> = jobs.iter().map(i64::to_string).collect();
     if jobs.is_empty() {
         "; no job is kept".to_owned()

@@ -39,12 +39,12 @@ pub struct JobSpec {
     #[serde(default)]
     pub principal: Option<String>,
     /// True if that session had read text from the open world, which may have dictated the job. A host records it in each run.
-    #[serde(default = "exposed")]
+    #[serde(default = "assume_exposed")]
     pub exposed: bool,
 }
 
 /// A job of an earlier version may have been made in any session.
-fn exposed() -> bool {
+fn assume_exposed() -> bool {
     true
 }
 

@@ -231,7 +231,7 @@ impl Jobs {
             let look = Look {
                 pending: rows.pending(presence.now)?,
                 next: rows.next(presence.now)?,
-                since: presence.continued(recorded).since,
+                since: presence.continue_service(recorded).since,
             };
             Ok((look, presence.is_known(recorded)))
         };
@@ -249,7 +249,7 @@ impl Jobs {
     /// Records that a server is there. Returns the beginning of the service.
     pub(crate) async fn attend(&self, presence: Presence) -> Result<Timestamp, CronError> {
         self.write(move |rows| {
-            let service = presence.continued(rows.service()?);
+            let service = presence.continue_service(rows.service()?);
             claim::correct(rows, presence.now)?;
             rows.set_service(service)?;
             Ok(service.since)

@@ -2,7 +2,7 @@
 
 use tools::{ToolContext, ToolError, tool, visible_line};
 
-use crate::add::shown;
+use crate::add::show;
 use crate::{CronError, Job, Jobs};
 
 /// The characters of the work that a line shows.
@@ -59,7 +59,7 @@ fn line(job: &Job) -> Result<String, CronError> {
     let zone = spec.time_zone()?;
     let next = match job.next {
         _ if job.is_paused => "paused".to_owned(),
-        Some(next) => format!("next run {}", shown(&next.to_zoned(zone))),
+        Some(next) => format!("next run {}", show(&next.to_zoned(zone))),
         None => "last run".to_owned(),
     };
     let work = visible_line(&spec.work.to_string(), SHOWN_WORK);

@@ -287,7 +287,7 @@ impl Rows<'_> {
 fn job_row(row: &Row<'_>) -> rusqlite::Result<Result<Job, UnreadableJob>> {
     let (id, workspace, next, resumed): (_, _, Option<i64>, Option<i64>) =
         (row.get(0)?, text(row, 1)?, row.get(3)?, row.get(5)?);
-    Ok(match parsed(row.get_ref(2)?.as_bytes()?) {
+    Ok(match parse_spec(row.get_ref(2)?.as_bytes()?) {
         Ok(spec) => {
             let (next, is_paused, resumed) = (next.map(moment), row.get(4)?, resumed.map(moment));
             Ok(Job {
@@ -312,7 +312,7 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes()?).into_owned())
 }
 
-fn parsed(spec: &[u8]) -> Result<JobSpec, String> {
+fn parse_spec(spec: &[u8]) -> Result<JobSpec, String> {
     let spec: JobSpec = serde_json::from_slice(spec).map_err(|error| error.to_string())?;
     spec.time_zone().map_err(|error| error.to_string())?;
     Ok(spec)

@@ -140,7 +140,7 @@ impl<C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'_, C, K> {
     }
 
     /// Waits for a run. Meanwhile the store learns that this server is there.
-    async fn attended(&self, absence: i64, run: impl Future<Output = RunEnd>) -> RunEnd {
+    async fn attend_run(&self, absence: i64, run: impl Future<Output = RunEnd>) -> RunEnd {
         let attend = async {
             loop {
                 // The next look reports a store that cannot be written.
@@ -196,7 +196,7 @@ impl<C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'_, C, K> {
             let is_kept = match claim {
                 Claim::Run(due) => {
                     served.runs += 1;
-                    let end = self.attended(absence, run(&due)).await;
+                    let end = self.attend_run(absence, run(&due)).await;
                     self.jobs.finish(&due, end, self.clock.now()).await?
                 }
                 Claim::Nothing => true,

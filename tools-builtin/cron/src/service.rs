@@ -32,13 +32,13 @@ impl Presence {
             .filter(|_| self.absence < ABSENCE_OF_ONCE)
             .is_some_and(|known| {
                 let until = known.until.as_second() - self.now.as_second();
-                self.continued(recorded).since == known.since
+                self.continue_service(recorded).since == known.since
                     && (self.absence / 2..=ABSENCE_OF_ONCE).contains(&until)
             })
     }
 
     /// Returns the service with this look.
-    pub(crate) fn continued(self, recorded: Option<Service>) -> Service {
+    pub(crate) fn continue_service(self, recorded: Option<Service>) -> Service {
         let after = |seconds| {
             self.now
                 .saturating_add(jiff::SignedDuration::from_secs(seconds))
@@ -93,7 +93,7 @@ mod tests {
                 now: at(1000),
                 absence: ABSENCE,
             }
-            .continued(recorded);
+            .continue_service(recorded);
             assert_eq!(continued, expected, "{recorded:?}");
         }
     }
@@ -130,7 +130,7 @@ mod tests {
                     absence: ABSENCE_OF_ONCE,
                 };
                 if !look.is_known(recorded) {
-                    recorded = Some(look.continued(recorded));
+                    recorded = Some(look.continue_service(recorded));
                 }
             }
             let last = looks.last().copied().unwrap_or_default();

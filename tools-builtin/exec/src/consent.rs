@@ -6,7 +6,7 @@ use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::network;
-use crate::report::shortened;
+use crate::report::shorten;
 use crate::request::Request;
 use crate::sandbox::Granted;
 
@@ -83,14 +83,14 @@ impl Consent {
                 .notes
                 .extend((!consent.may_write).then(|| READ_ONLY.to_owned()));
         }
-        match network::wanted(cx) {
+        match network::wanted_hosts(cx) {
             Ok(hosts) if hosts.is_empty() => {}
             Ok(hosts) => {
                 let text = format!(
                     "May this program reach every host, the local network and the services of this machine, and send to them? The \
                      grant names only {}, but without bubblewrap nothing keeps it from others. Without a yes, it has no \
                      network.\n{described}",
-                    shortened(&hosts)
+                    shorten(&hosts)
                 );
                 consent.has_network = consent.agrees(cx, text).await?;
                 let note = if consent.has_network {

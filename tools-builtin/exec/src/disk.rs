@@ -31,7 +31,7 @@ impl Disk {
     }
 
     /// Waits until the limit is exceeded. Returns the reason.
-    pub(crate) async fn exceeded(&self) -> String {
+    pub(crate) async fn watch_limit(&self) -> String {
         loop {
             tokio::time::sleep(INTERVAL).await;
             if let Some(reason) = self.fault() {

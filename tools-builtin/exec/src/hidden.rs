@@ -31,7 +31,7 @@ impl Shown<'_> {
     /// # Errors
     /// Returns an error that names the hidden file, and the clause or the toolchain that shows it.
     pub(crate) fn check(&self, program: &Path) -> Result<(), ToolError> {
-        if let Some(hidden) = self.hidden(program) {
+        if let Some(hidden) = self.explain_hidden(program) {
             let program = line(program);
             return Err(ToolError::execution_failed(format!(
                 "the walls hide the program {program}: {hidden}"
@@ -40,7 +40,7 @@ impl Shown<'_> {
         let interpreter = interpreter(program);
         match interpreter
             .as_deref()
-            .and_then(|path| Some((path, self.hidden(path)?)))
+            .and_then(|path| Some((path, self.explain_hidden(path)?)))
         {
             Some((path, hidden)) => Err(ToolError::execution_failed(format!(
                 "the walls hide {}, which runs the program {}: {hidden}",
@@ -66,14 +66,14 @@ impl Shown<'_> {
             Some(format!(
                 "the walls hide {}: {}",
                 line(&path),
-                self.hidden(&path)?
+                self.explain_hidden(&path)?
             ))
         });
         hidden.take(NAMED).collect()
     }
 
     /// Returns the next step if the walls hide a file, or the file that it is a link to.
-    fn hidden(&self, path: &Path) -> Option<String> {
+    fn explain_hidden(&self, path: &Path) -> Option<String> {
         let real = path.canonicalize().ok()?;
         let is_shown = |path: &Path| {
             self.read.iter().any(|tree| path.starts_with(tree)) || walls::shows_to_all(path)

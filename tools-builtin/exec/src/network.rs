@@ -29,7 +29,7 @@ fn is_about_hosts(clause: &Clause) -> bool {
 ///
 /// # Errors
 /// Returns the reason why programs have no network here.
-pub(crate) fn proxied(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
+pub(crate) fn proxied_hosts(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
     let hosts = if is_granted(cx) {
         hosts(cx)
     } else {
@@ -46,8 +46,8 @@ pub(crate) fn proxied(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
 ///
 /// # Errors
 /// Returns the reason why a program cannot have a network whatever the answer is.
-pub(crate) fn wanted(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
-    let hosts = proxied(cx)?;
+pub(crate) fn wanted_hosts(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
+    let hosts = proxied_hosts(cx)?;
     if hosts.is_empty() {
         return Ok(hosts);
     }
@@ -72,7 +72,7 @@ pub(crate) fn hosts(cx: &ToolContext) -> Vec<String> {
         .previewed_grant()
         .clauses()
         .chain(allowed)
-        .filter_map(|clause| named(cx, clause))
+        .filter_map(|clause| find_host(cx, clause))
         .collect();
     hosts.sort();
     hosts.dedup();
@@ -80,7 +80,7 @@ pub(crate) fn hosts(cx: &ToolContext) -> Vec<String> {
 }
 
 /// Returns the host that the clause names.
-fn named(cx: &ToolContext, clause: &Clause) -> Option<String> {
+fn find_host(cx: &ToolContext, clause: &Clause) -> Option<String> {
     let is_read = clause.scheme() == Some("net")
         && clause.access().is_none_or(|access| access == Access::Read);
     let pattern = Some(clause.pattern()).filter(|_| is_read)?;

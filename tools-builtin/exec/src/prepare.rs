@@ -59,7 +59,7 @@ impl Place {
         let root = workspace.root();
         let cwd = Normaliser::Path
             .apply(&request.cwd)
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| fail(&error))?;
         let clause = if cwd == "." {
             "fs:read:**".to_owned()
         } else {
@@ -154,7 +154,7 @@ impl Prepared {
         };
         let mut prepared = Self::for_call(cx, request, Streams::Pipes).await?;
         prepared.notes.append(&mut prepared.hidden);
-        prepared.recorded().await
+        prepared.record().await
     }
 
     /// Returns notes on what the walls keep from the program: clauses that they cannot enforce, arguments that they hide, and requests that
@@ -186,7 +186,7 @@ impl Prepared {
         };
         if streams == Streams::Terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_)))
         {
-            return Err(failed(&WallsError::NoTerminal));
+            return Err(fail(&WallsError::NoTerminal));
         }
         let (place, request) = {
             let (cx, sandbox, workspace) = (cx.clone(), sandbox.clone(), workspace.clone());
@@ -208,7 +208,7 @@ impl Prepared {
         };
         let cx = cx.clone();
         blocking(move || {
-            Self::confined(
+            Self::confine(
                 &cx,
                 &sandbox,
                 &workspace,
@@ -222,7 +222,7 @@ impl Prepared {
     }
 
     /// Makes the walls of a program. `consent` is `None` if nothing was asked. Blocks. Must be called in a Tokio runtime.
-    fn confined(
+    fn confine(
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,
@@ -282,12 +282,12 @@ impl Prepared {
         let kept = if is_kept { &*protected } else { &[] };
         let writing = cx
             .watch_writes(&written, kept)
-            .map_err(|error| failed(&error))?;
-        let scratch = sandbox.private_home().map_err(|error| failed(&error))?;
+            .map_err(|error| fail(&error))?;
+        let scratch = sandbox.private_home().map_err(|error| fail(&error))?;
         // Commits have the author that they have outside, unless the repository names another one.
         let author = author_settings(root);
         if !author.is_empty() {
-            fs::write(scratch.path.join(".gitconfig"), author).map_err(|error| failed(&error))?;
+            fs::write(scratch.path.join(".gitconfig"), author).map_err(|error| fail(&error))?;
         }
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, &scratch.path, protected);
         let mut notes: Vec<String> = left_out(granted.left_out())
@@ -309,7 +309,7 @@ impl Prepared {
             }
         }
         for folders in &toolchains {
-            let cache = folders.cache().map_err(|error| failed(&error))?;
+            let cache = folders.cache().map_err(|error| fail(&error))?;
             walls.write.push(cache.to_owned());
         }
         let written = walls
@@ -354,8 +354,8 @@ impl Prepared {
             terminal: streams == Streams::Terminal,
         };
         let command = match &confinement {
-            Some(_) => Launch::from_command(&confined.command().map_err(|error| failed(&error))?),
-            None => unconfined(&confined),
+            Some(_) => Launch::from_command(&confined.command().map_err(|error| fail(&error))?),
+            None => launch_bare(&confined),
         };
         let launch = Launch {
             name: (confinement == Some(Confinement::LandlockAlone)).then(|| HOST_NAME.into()),
@@ -407,7 +407,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Returns an error if it cannot be written.
-    pub(crate) async fn recorded(self) -> Result<Self, ToolError> {
+    pub(crate) async fn record(self) -> Result<Self, ToolError> {
         blocking(move || {
             self.watch
                 .as_ref()
@@ -438,7 +438,7 @@ impl Prepared {
 }
 
 /// Returns the launch of a program without walls.
-fn unconfined(confined: &Confined) -> Launch {
+fn launch_bare(confined: &Confined) -> Launch {
     let mut launch = Launch::new(&confined.program).with_args(&confined.args);
     launch.cwd = Some(confined.cwd.clone());
     let env = confined.env.iter();
@@ -451,18 +451,18 @@ pub(crate) fn not_started(error: StartError) -> ToolError {
         StartError::NotEntered | StartError::Unsupported => {
             ToolErrorKind::unavailable(error).into()
         }
-        error => failed(&error),
+        error => fail(&error),
     }
 }
 
 /// Returns the error of a tool.
-pub(crate) fn failed(error: &dyn Display) -> ToolError {
+pub(crate) fn fail(error: &dyn Display) -> ToolError {
     ToolError::execution_failed(error.to_string())
 }
 
 /// Looks at the files as soon as the program has ended, also if nobody waits for it.
 pub(crate) fn settle_at_end<C>(prepared: &Arc<Prepared>, running: &Running<C>) {
-    let (prepared, ended) = (prepared.clone(), running.ended());
+    let (prepared, ended) = (prepared.clone(), running.watch_end());
     tokio::spawn(async move {
         ended.await;
         // The next session looks if this process has no time for it.

@@ -9,7 +9,7 @@ use tools_fs::Workspace;
 
 use crate::blocking::blocking;
 use crate::code::Code;
-use crate::report::{left_out, missing, shortened};
+use crate::report::{left_out, missing, shorten};
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
 use crate::walls::{Confinement, Limits};
@@ -68,12 +68,12 @@ pub(crate) async fn summary(
 pub(crate) fn input(text: &str) -> String {
     match text.is_empty() {
         true => String::new(),
-        false => format!("standard input:\n{}", marked(text)),
+        false => format!("standard input:\n{}", mark_lines(text)),
     }
 }
 
 /// Returns the lines of a text, each with a mark.
-pub(crate) fn marked(text: &str) -> String {
+pub(crate) fn mark_lines(text: &str) -> String {
     text.split('\n')
         .map(|line| format!("  | {line}\n"))
         .collect()
@@ -90,7 +90,7 @@ fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
     let absent = granted.take_missing(&workspace);
     let mut text = format!(
         "reads: {}, the folders of the system\n",
-        listed(&granted.readable)
+        list_trees(&granted.readable)
     );
     text += &format!("changes: {}\n", changes(cx, &granted, &confinement)?);
     text += &format!("network: {}\n", network(cx, &confinement));
@@ -133,12 +133,12 @@ fn changes(
     granted: &Granted,
     confinement: &Confinement,
 ) -> Result<String, ToolError> {
-    let changed = listed(&granted.writable);
+    let changed = list_trees(&granted.writable);
     Ok(match confinement {
         _ if granted.writable.paths.is_empty() => changed,
         Confinement::Bubblewrap(_) => format!(
             "{changed}, also by rename and removal\nprotected: {}",
-            protected(cx)
+            describe_protected(cx)
         ),
         Confinement::LandlockAlone => {
             // Nothing is asked about files that do not exist, because the program cannot create them.
@@ -156,7 +156,7 @@ fn changes(
 }
 
 /// Describes the files that stay as they are in a folder that the program changes.
-fn protected(cx: &ToolContext) -> String {
+fn describe_protected(cx: &ToolContext) -> String {
     let policy = cx.policy().zip(cx.tool().map(Into::into));
     let lifting = cx.sensitive_paths().lifted_by(cx.previewed_grant(), policy);
     let clauses: Vec<String> = lifting.into_iter().map(Clause::to_string).collect();
@@ -164,7 +164,7 @@ fn protected(cx: &ToolContext) -> String {
         true => ALL_PROTECTED.to_owned(),
         false => format!(
             "files that run by themselves, but not those that these name: {}",
-            shortened(&clauses)
+            shorten(&clauses)
         ),
     }
 }
@@ -220,9 +220,9 @@ fn below_home(path: &Path, home: &Path) -> String {
 /// Names the hosts that the program reaches.
 fn network(cx: &ToolContext, confinement: &Confinement) -> String {
     let (hosts, way) = match confinement {
-        Confinement::Bubblewrap(_) => (network::proxied(cx), "through a proxy"),
+        Confinement::Bubblewrap(_) => (network::proxied_hosts(cx), "through a proxy"),
         Confinement::LandlockAlone => (
-            network::wanted(cx),
+            network::wanted_hosts(cx),
             "which is asked about at the start, because it opens every host, the local network and the services of this machine",
         ),
     };
@@ -233,7 +233,7 @@ fn network(cx: &ToolContext, confinement: &Confinement) -> String {
     }
 }
 
-fn listed(trees: &Trees) -> String {
+fn list_trees(trees: &Trees) -> String {
     let shown = |path: &TreePath| match (path.path.as_str(), path.is_tree) {
         (".", true) => "the workspace".to_owned(),
         _ => path.to_string(),

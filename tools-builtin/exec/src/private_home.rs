@@ -25,7 +25,7 @@ impl PrivateHome {
         // Walls take no path with a link.
         let above = above.canonicalize()?;
         // Another host takes a folder that is not locked yet for a left one.
-        let one_at_a_time = locked(&above, FlockOperation::LockExclusive)?;
+        let one_at_a_time = lock_folder(&above, FlockOperation::LockExclusive)?;
         let left: Vec<_> = entries(&above).map(Self::lock).collect();
         let home = Self::create_in(&above);
         drop(one_at_a_time);
@@ -41,7 +41,7 @@ impl PrivateHome {
 
     /// Takes over a folder that no host uses.
     fn lock(path: PathBuf) -> io::Result<Self> {
-        let locked = locked(&path, FlockOperation::NonBlockingLockExclusive)?;
+        let locked = lock_folder(&path, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Self {
             path,
             _locked: locked,
@@ -56,7 +56,7 @@ impl Drop for PrivateHome {
     }
 }
 
-fn locked(folder: &Path, lock: FlockOperation) -> io::Result<File> {
+fn lock_folder(folder: &Path, lock: FlockOperation) -> io::Result<File> {
     let folder = File::open(folder)?;
     flock(&folder, lock)?;
     Ok(folder)

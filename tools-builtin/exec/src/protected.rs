@@ -26,7 +26,7 @@ pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive};
 pub(crate) use self::unlocked::Unlocked;
 use crate::lookup::is_executable;
-use crate::report::shown;
+use crate::report::show_path;
 
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;
@@ -286,7 +286,7 @@ impl Look {
 
     /// Returns the path below the root, as a person or the model sees it.
     pub(crate) fn show(&self, path: &Path) -> String {
-        shown(path, &self.root)
+        show_path(path, &self.root)
     }
 
     /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
@@ -452,7 +452,7 @@ impl Protected {
                 (_, None) => "has a name that is not Unicode",
                 _ => continue,
             };
-            let path = shown(path, root);
+            let path = show_path(path, root);
             let (role, opening) = match found.is_setting {
                 true => (
                     "is or leads to a file that decides what tools may do",

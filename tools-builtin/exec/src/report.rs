@@ -18,7 +18,7 @@ pub(crate) fn left_out(clauses: &[String]) -> Option<String> {
     (!clauses.is_empty()).then(|| {
         format!(
             "these clauses do not reach programs, because the kernel knows no wildcards in paths: {}; grant a folder, such as fs:read:src/**",
-            shortened(clauses)
+            shorten(clauses)
         )
     })
 }
@@ -29,13 +29,13 @@ pub(crate) fn missing(paths: &[String]) -> Option<String> {
         format!(
             "programs cannot create these paths, because the kernel opens only those that exist: {}; create them first, such as by \
              fs.write, or grant the folder around them",
-            shortened(paths)
+            shorten(paths)
         )
     })
 }
 
 /// Returns a path below the root as one line.
-pub(crate) fn shown(path: &Path, root: &Path) -> String {
+pub(crate) fn show_path(path: &Path, root: &Path) -> String {
     visible_line(
         &path.strip_prefix(root).unwrap_or(path).to_string_lossy(),
         200,
@@ -43,7 +43,7 @@ pub(crate) fn shown(path: &Path, root: &Path) -> String {
 }
 
 /// Names clauses or paths in one line.
-pub(crate) fn shortened(clauses: &[String]) -> String {
+pub(crate) fn shorten(clauses: &[String]) -> String {
     let mut names: Vec<String> = clauses
         .iter()
         .take(NAMED)
@@ -69,7 +69,7 @@ pub(crate) fn report(
     }
     for (name, stream) in [("stdout", stdout), ("stderr", stderr)] {
         if !stream.head.is_empty() || stream.left_out > 0 {
-            text += &format!("\n{name}:\n{}", joined(stream));
+            text += &format!("\n{name}:\n{}", join_ends(stream));
         }
     }
     if stdout.head.is_empty() && stderr.head.is_empty() {
@@ -91,7 +91,7 @@ pub(crate) fn end(ended: Ended) -> String {
     end
 }
 
-fn joined(stream: &Captured) -> String {
+fn join_ends(stream: &Captured) -> String {
     match stream.left_out {
         0 => stream.head.clone(),
         bytes => format!(

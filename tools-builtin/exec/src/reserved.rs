@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tools::ToolError;
 use tools_fs::Workspace;
 
-use crate::report::shown;
+use crate::report::show_path;
 
 /// Creates the reserved folders that are missing in these writable trees, so that walls can keep them. Blocks.
 ///
@@ -30,7 +30,7 @@ pub(crate) fn reserve(
         let is_missing = fs::symlink_metadata(&folder).is_err() && without_links(&folder) == folder;
         if is_missing && writable.iter().any(|tree| folder.starts_with(tree)) {
             create(&folder).map_err(|error| {
-                let folder = shown(&folder, root);
+                let folder = show_path(&folder, root);
                 ToolError::execution_failed(format!(
                     "{folder} cannot be created: {error}; programs must not create it, so ask the user to, or narrow the grant of writes"
                 ))
@@ -55,14 +55,14 @@ pub(crate) fn reserve(
                 return Err(ToolError::execution_failed(format!(
                     "{} is a symbolic link, so programs could replace it, although it leads to what no tool may access; narrow the \
                      grant of writes",
-                    shown(link, root)
+                    show_path(link, root)
                 )));
             }
             if place.is_symlink() && !place.exists() && is_writable(&path) {
                 return Err(ToolError::execution_failed(format!(
                     "a link that no tool may change leads nowhere, and programs could create {}; narrow the grant of writes, or ask \
                      the user to create the file",
-                    shown(&path, root)
+                    show_path(&path, root)
                 )));
             }
         }

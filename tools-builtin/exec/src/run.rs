@@ -10,7 +10,7 @@ use tools::{JsonSchema, Preview, Targets, ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
 use crate::command::{command, target, with_stdin};
-use crate::prepare::{Prepared, Streams, failed, not_started, settle_at_end};
+use crate::prepare::{Prepared, Streams, fail, not_started, settle_at_end};
 use crate::report::{end, report};
 use crate::request::{Input, Request};
 use crate::supervise::{self, Capture};
@@ -91,7 +91,7 @@ pub(crate) async fn run_prepared(
     prepared: Prepared,
     timeout: u32,
 ) -> Result<String, ToolError> {
-    let mut prepared = prepared.recorded().await?;
+    let mut prepared = prepared.record().await?;
     let started = Instant::now();
     let limit = Duration::from_secs(timeout.into());
     let running = supervise::start(&prepared.launch, Capture::new(KEPT), Capture::new(KEPT)).await;
@@ -100,15 +100,15 @@ pub(crate) async fn run_prepared(
     let prepared = Arc::new(prepared);
     settle_at_end(&prepared, &running);
     let stopped = tokio::select! {
-        ended = running.wait() => Ok(ended.map_err(|error| failed(&error))?),
+        ended = running.wait() => Ok(ended.map_err(|error| fail(&error))?),
         () = tokio::time::sleep(limit) => Err(format!("after its time limit of {timeout} s")),
-        reason = prepared.disk.exceeded() => Err(format!("because {reason}")),
+        reason = prepared.disk.watch_limit() => Err(format!("because {reason}")),
     };
     let how = match stopped {
         Ok(ended) => end(ended),
         Err(reason) => {
             running.stop();
-            let ended = running.wait().await.map_err(|error| failed(&error))?;
+            let ended = running.wait().await.map_err(|error| fail(&error))?;
             format!("stopped {reason} ({})", end(ended))
         }
     };
@@ -135,7 +135,7 @@ pub(crate) fn default_seconds() -> u32 {
 }
 
 async fn describe(cx: &ToolContext, call: RunArguments) -> Result<Preview, ToolError> {
-    let command = call.words().map_err(|error| failed(&error))?;
+    let command = call.words().map_err(|error| fail(&error))?;
     let input = preview::input(&call.stdin);
     preview::preview(cx, command, &input, &call.cwd, Some(call.timeout)).await
 }

@@ -10,8 +10,8 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::{target, variables};
-use crate::prepare::{Prepared, Streams, failed};
-use crate::preview::{EVERY_FOLDER, input, marked, summary};
+use crate::prepare::{Prepared, Streams, fail};
+use crate::preview::{EVERY_FOLDER, input, mark_lines, summary};
 use crate::request::{Input, Request};
 use crate::run::{default_seconds, root, run_prepared};
 use crate::script::{Dialect, Reason, Script};
@@ -56,7 +56,7 @@ pub(crate) async fn shell(
     cx: &ToolContext,
     #[args] call: ShellArguments,
 ) -> Result<String, ToolError> {
-    let read = call.read().map_err(|error| failed(&error))?;
+    let read = call.read().map_err(|error| fail(&error))?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
     let quoted = read.quoted.as_ref().unwrap_or(&call.script);
     let request = Request {
@@ -181,12 +181,12 @@ fn whole(script: &Script) -> Word {
 }
 
 async fn describe(cx: &ToolContext, call: ShellArguments) -> Result<Preview, ToolError> {
-    let read = call.read().map_err(|error| failed(&error))?;
+    let read = call.read().map_err(|error| fail(&error))?;
     let cwd = &*call.cwd;
     let mut text = format!(
         "runs by {}:\n{}{}",
         call.shell.program(),
-        marked(&call.script),
+        mark_lines(&call.script),
         input(&call.stdin)
     );
     if cwd != "." {

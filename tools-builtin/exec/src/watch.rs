@@ -155,7 +155,7 @@ impl Watch {
                     );
                     record
                         .into_iter()
-                        .for_each(|record| record.finish(settled.unfinished()));
+                        .for_each(|record| record.finish(settled.unfinished_paths()));
                     let of_others = aside.iter().flat_map(|aside| aside.recover_later(root));
                     settled.extend(of_others);
                     settled

@@ -15,7 +15,7 @@ const MAX_DIFF: usize = 32 * 1024;
 const MAX_TIME: Duration = Duration::from_millis(500);
 
 /// Returns a unified diff with three context lines. A long diff is truncated at the end of a line, and a note says so.
-pub(crate) fn unified(path: &RelativePath, before: &str, after: &str) -> String {
+pub(crate) fn render_diff(path: &RelativePath, before: &str, after: &str) -> String {
     unified_within(MAX_TIME, path, before, after)
 }
 
@@ -72,14 +72,14 @@ mod tests {
     #[test]
     fn a_long_diff_is_cut() {
         let (before, after) = ("é\n".repeat(20_000), "è\n".repeat(20_000));
-        let diff = unified(&RelativePath::default(), &before, &after);
+        let diff = render_diff(&RelativePath::default(), &before, &after);
         assert!(diff.len() < MAX_DIFF + 200, "{}", diff.len());
         assert!(diff.ends_with("bytes of the diff left out; read the file to see the rest …]\n"));
     }
 
     #[test]
     fn a_missing_line_end_is_shown() {
-        let diff = unified(&RelativePath::default(), "a\n", "a");
+        let diff = render_diff(&RelativePath::default(), "a\n", "a");
         assert!(diff.contains("\\ No newline at end of file"), "{diff}");
     }
 

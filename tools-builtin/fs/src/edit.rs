@@ -6,7 +6,7 @@ use tools_text::{TextEncoding, seven_bit};
 use crate::Workspace;
 use crate::diff::{self, note};
 use crate::draft::Draft;
-use crate::encoding::{Decoded, Encoding, named};
+use crate::encoding::{Decoded, Encoding, parse_label};
 use crate::error::FsError;
 use crate::files::Files;
 use crate::new_script;
@@ -54,7 +54,7 @@ pub(crate) fn edit(
     encoding: Option<String>,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let named = named(encoding.as_deref())?;
+    let named = parse_label(encoding.as_deref())?;
     let change = Change {
         old: &old,
         new: &new,
@@ -75,7 +75,7 @@ fn apply_edit(
         let has_script = || new_script::is_script(&plan.after);
         new_script::check_link(files.workspace, path, slot, has_script)?;
         // Slow and fallible steps come before the lock.
-        let diff = plan.diff(diff::unified);
+        let diff = plan.diff(diff::render_diff);
         let draft = Draft::new(files.workspace, slot, &plan.after)?;
         let _changing = files.workspace.lock_changes();
         files.cx.check_cancelled()?;
@@ -102,7 +102,7 @@ fn preview(
 ) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
-    let named = named(encoding.as_deref())?;
+    let named = parse_label(encoding.as_deref())?;
     let change = Change {
         old: &old,
         new: &new,
@@ -173,7 +173,7 @@ impl Plan {
         let is_utf8 = view.is_utf8();
         let texts = (view.text, View::new(&replaced).text);
         let after = match &decoded {
-            Some(decoded) => decoded.encoded(&String::from_utf8_lossy(&replaced))?,
+            Some(decoded) => decoded.encode(&String::from_utf8_lossy(&replaced))?,
             None => replaced,
         };
         Ok(Self {

@@ -98,7 +98,7 @@ pub(crate) struct Decoded {
 ///
 /// # Errors
 /// Returns an error if the label names none.
-pub(crate) fn named(label: Option<&str>) -> Result<Option<TextEncoding>, FsError> {
+pub(crate) fn parse_label(label: Option<&str>) -> Result<Option<TextEncoding>, FsError> {
     Ok(label.map(TextEncoding::from_label).transpose()?)
 }
 
@@ -129,7 +129,7 @@ impl Decoded {
     /// Decodes bytes that an edit can write again: encoding the text gives the same bytes.
     pub(crate) fn for_edit(bytes: &[u8], named: Option<TextEncoding>) -> Option<Self> {
         Self::from_bytes(bytes, named).filter(|decoded| {
-            let encoded = decoded.encoded(&decoded.text);
+            let encoded = decoded.encode(&decoded.text);
             encoded.is_ok_and(|same| same == bytes)
         })
     }
@@ -150,7 +150,7 @@ impl Decoded {
     ///
     /// # Errors
     /// Returns an error for a character that the encoding does not have.
-    pub(crate) fn encoded(&self, text: &str) -> Result<Vec<u8>, FsError> {
+    pub(crate) fn encode(&self, text: &str) -> Result<Vec<u8>, FsError> {
         Ok(self.encoding.encode(text, self.has_mark)?)
     }
 
@@ -234,7 +234,7 @@ mod decoded_tests {
         ] {
             let decoded = Decoded::for_edit(bytes, named).unwrap();
             assert_eq!(
-                (&*decoded.text, decoded.encoded(text).unwrap()),
+                (&*decoded.text, decoded.encode(text).unwrap()),
                 (text, bytes.to_vec())
             );
         }

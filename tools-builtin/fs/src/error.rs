@@ -12,7 +12,7 @@ use crate::path::RelativePath;
 /// An error of a file tool. The messages are written for the calling model.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FsError {
-    #[error("there is no `{path}`{}", suggested(near))]
+    #[error("there is no `{path}`{}", suggest(near))]
     Missing {
         path: RelativePath,
         near: Vec<String>,
@@ -296,7 +296,7 @@ impl From<InvalidTarget> for LinkFault {
     }
 }
 
-fn suggested(near: &[String]) -> String {
+fn suggest(near: &[String]) -> String {
     let near: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
     let listed = "list its directory to see what there is";
     let advice = ToolError::did_you_mean(&near);

@@ -119,7 +119,7 @@ fn is_within(path: &str, outer: &str) -> bool {
 
 /// Returns the spellings of an absolute path: normalised, after each link on it, and with its existing part canonicalised.
 fn spellings(path: &Path) -> Vec<PathBuf> {
-    let mut spellings = vec![normalised(path)];
+    let mut spellings = vec![normalise(path)];
     for _ in 0..MAX_LINKS {
         let Some(next) = spellings.last().and_then(|path| after_first_link(path)) else {
             break;
@@ -128,7 +128,7 @@ fn spellings(path: &Path) -> Vec<PathBuf> {
     }
     let canonical = path.ancestors().find_map(|existing| {
         let rest = path.strip_prefix(existing).ok()?;
-        Some(normalised(&existing.canonicalize().ok()?.join(rest)))
+        Some(normalise(&existing.canonicalize().ok()?.join(rest)))
     });
     spellings.extend(canonical);
     spellings
@@ -140,12 +140,12 @@ fn after_first_link(path: &Path) -> Option<PathBuf> {
     above.into_iter().rev().find_map(|link| {
         let target = fs::read_link(link).ok()?;
         let rest = path.strip_prefix(link).ok()?;
-        Some(normalised(&link.parent()?.join(target).join(rest)))
+        Some(normalise(&link.parent()?.join(target).join(rest)))
     })
 }
 
 /// Resolves `.` and `..` lexically.
-fn normalised(path: &Path) -> PathBuf {
+fn normalise(path: &Path) -> PathBuf {
     let mut normalised = PathBuf::new();
     for part in path.components() {
         match part {

@@ -135,7 +135,7 @@ impl IgnoreRules {
     }
 
     /// Returns the paths that the notes name.
-    pub(crate) fn noted(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn noted_paths(&self) -> impl Iterator<Item = &str> {
         let counts = [&self.cut, &self.faulty, &self.unread];
         counts
             .into_iter()

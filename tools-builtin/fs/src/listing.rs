@@ -69,7 +69,7 @@ impl Listing {
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.entries {
-            let name = shown(&entry.name);
+            let name = quote_name(&entry.name);
             match (entry.kind, entry.size) {
                 (Kind::Directory, _) => writeln!(f, "{name}/")?,
                 (_, Some(size)) => writeln!(f, "{size} {name}")?,
@@ -81,7 +81,7 @@ impl fmt::Display for Listing {
 }
 
 /// Returns a name on one line: quoted and escaped if it has control or invisible characters or begins with a quote.
-fn shown(name: &str) -> Cow<'_, str> {
+fn quote_name(name: &str) -> Cow<'_, str> {
     let is_plain =
         !name.starts_with('"') && !name.contains(|c: char| c.is_control() || is_invisible(c));
     if is_plain {

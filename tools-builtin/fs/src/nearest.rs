@@ -49,7 +49,7 @@ pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<Stri
     };
     let mut shown: Vec<String> = (start..end)
         .take(MAX_LINES_SHOWN)
-        .map(|at| numbered(at, lines[at]))
+        .map(|at| number_line(at, lines[at]))
         .collect();
     if end - start > shown.len() {
         let more = counted(end - start - shown.len(), "more line", "more lines");
@@ -106,7 +106,7 @@ fn most_similar(
     Ok(best.1.map(|at| at.saturating_sub(offset)))
 }
 
-fn numbered(at: usize, line: &str) -> String {
+fn number_line(at: usize, line: &str) -> String {
     let shown = beginning(line, MAX_SHOWN);
     let mark = if shown.len() < line.len() {
         " […]"

@@ -10,7 +10,7 @@ use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
 
 use crate::Workspace;
-use crate::encoding::{Decoded, named};
+use crate::encoding::{Decoded, parse_label};
 use crate::error::FsError;
 use crate::excerpt::{Excerpt, FirstLine, LineRange, Tail};
 use crate::files::Files;
@@ -69,7 +69,7 @@ pub(crate) fn read(
     encoding: Option<String>,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let named = named(encoding.as_deref())?;
+    let named = parse_label(encoding.as_deref())?;
     let span = ReadSpan::new(start, end, tail, offset)?;
     let files = Files::new(cx, &workspace);
     Ok(contents(files, &path, span, line_numbers, named)?)
@@ -136,7 +136,7 @@ fn contents(
         encoding.is_none_or(|encoding| encoding == TextEncoding::UTF_8)
     };
     if !is_utf8(TextEncoding::from_mark(&head)) || !is_utf8(named) {
-        return request.decoded(file, named)?.ok_or(FsError::Binary {
+        return request.read_decoded(file, named)?.ok_or(FsError::Binary {
             path: found.path.clone(),
         });
     }
@@ -157,16 +157,16 @@ fn contents(
     if (excerpt.lossy || escapes.is_some())
         && named.is_none()
         && size <= MAX_FILE
-        && let Some(decoded) = request.decoded(file, named)?
+        && let Some(decoded) = request.read_decoded(file, named)?
     {
         return Ok(decoded);
     }
     let note = escapes.map(|name| format!("[this looks like {name}, and is shown as its bytes]"));
-    Ok(shown(excerpt, first, note))
+    Ok(render_excerpt(excerpt, first, note))
 }
 
 /// Returns an excerpt and the notes about it.
-fn shown(excerpt: Excerpt, first: FirstLine, encoding: Option<String>) -> Vec<Content> {
+fn render_excerpt(excerpt: Excerpt, first: FirstLine, encoding: Option<String>) -> Vec<Content> {
     let note = excerpt.note(first);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
     let texts = text.into_iter().chain(note).chain(encoding);
@@ -206,7 +206,7 @@ impl ReadRequest<'_> {
     }
 
     /// Reads the part of a file in another encoding than UTF-8. Returns `None` if it is UTF-8, perhaps damaged.
-    fn decoded(
+    fn read_decoded(
         &self,
         mut file: File,
         named: Option<TextEncoding>,
@@ -217,7 +217,7 @@ impl ReadRequest<'_> {
             return Ok(None);
         };
         let (excerpt, first) = self.excerpt(Cursor::new(&*decoded.text))?;
-        Ok(Some(shown(excerpt, first, Some(decoded.note()))))
+        Ok(Some(render_excerpt(excerpt, first, Some(decoded.note()))))
     }
 
     /// Reads the last lines of a file that is too large to count the lines before them.

@@ -12,7 +12,7 @@ use tools_text::TextEncoding;
 
 use crate::Workspace;
 use crate::counted::counted;
-use crate::encoding::{Decoded, named};
+use crate::encoding::{Decoded, parse_label};
 use crate::error::FsError;
 use crate::files::Files;
 use crate::glob::pattern as glob_pattern;
@@ -76,7 +76,7 @@ pub(crate) fn search(
     let workspace = cx.need::<Workspace>()?;
     let glob = glob.as_deref().map(glob_pattern).transpose()?;
     let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-    let named = named(encoding.as_deref())?;
+    let named = parse_label(encoding.as_deref())?;
     let search = Search {
         files: Files::new(cx, &workspace),
         glob,

@@ -79,7 +79,7 @@ impl<'a> TreeWalk<'a> {
     ) -> Result<Skipped, FsError> {
         let _ = self.enter(dir, path, MAX_DEPTH, visit)?;
         if let Some(ignored) = &self.ignored {
-            self.files.show_names(ignored.noted());
+            self.files.show_names(ignored.noted_paths());
             self.skipped.ignore_files = ignored.notes();
         }
         Ok(self.skipped)

@@ -55,7 +55,7 @@ pub(crate) fn contents(
 ///
 /// # Errors
 /// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
-pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Restyled, FsError> {
+pub(crate) fn restyle(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Restyled, FsError> {
     let is_binary = check_readable(cx, slot)? == Encoding::Binary;
     let before = read(slot).unwrap_or_default();
     if let Some(decoded) = Decoded::for_replacement(&before) {
@@ -64,7 +64,7 @@ pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Rest
         let more = style.note(text, &written);
         let note = format!("; its encoding {} was kept{more}", decoded.name());
         return Ok(Restyled {
-            bytes: decoded.encoded(&written)?,
+            bytes: decoded.encode(&written)?,
             note,
         });
     }

@@ -66,7 +66,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
-        let (files, path) = self.granted(cx, path, &[Access::Read])?;
+        let (files, path) = self.check_granted(cx, path, &[Access::Read])?;
         let found = Slot::find_existing(files, &path)?;
         let file = found.open_file()?.into_std();
         let _shown = Shown::new(files, &found.path, file.metadata().ok());
@@ -83,7 +83,7 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is larger, cannot be read, lies below a file, or
     ///   leads out of the workspace.
     pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
-        let (files, path) = self.granted(cx, path, &[Access::Read])?;
+        let (files, path) = self.check_granted(cx, path, &[Access::Read])?;
         let Some(found) = Slot::find_if_exists(files, &path)? else {
             return Ok(None);
         };
@@ -146,7 +146,7 @@ impl Workspace {
         path: &str,
         content: impl AsRef<[u8]>,
     ) -> Result<(), ToolError> {
-        let (files, path) = self.granted(cx, path, &[Access::Write])?;
+        let (files, path) = self.check_granted(cx, path, &[Access::Write])?;
         let unchanged = || Restyled {
             bytes: content.as_ref().to_vec(),
             note: String::new(),
@@ -161,7 +161,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if the path exists and is not a directory, cannot be created, or leads out of the workspace.
     pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let (files, path) = self.granted(cx, path, &[Access::Write])?;
+        let (files, path) = self.check_granted(cx, path, &[Access::Write])?;
         create(files, &path)?;
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a directory, has more than 100,000 entries, or leads out of the workspace.
     pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
-        let (files, path) = self.granted(cx, path, &[Access::Read])?;
+        let (files, path) = self.check_granted(cx, path, &[Access::Read])?;
         Ok(entries(files, &path)?)
     }
 
@@ -185,8 +185,8 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `from` does not exist, `to` exists, or either leads out of the workspace.
     pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
-        let (files, from) = self.granted(cx, from, FROM)?;
-        let (_, to) = self.granted(cx, to, TO)?;
+        let (files, from) = self.check_granted(cx, from, FROM)?;
+        let (_, to) = self.check_granted(cx, to, TO)?;
         move_entry(files, &from, &to, false)?;
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` does not exist, is a directory with entries, or leads out of the workspace.
     pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let (files, path) = self.granted(cx, path, &[Access::Destroy])?;
+        let (files, path) = self.check_granted(cx, path, &[Access::Destroy])?;
         remove_entry(files, &path, false)?;
         Ok(())
     }
@@ -208,13 +208,13 @@ impl Workspace {
     /// # Errors
     /// Returns the errors of [`remove`](Self::remove). The message gives the number of entries removed before the failure.
     pub fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let (files, path) = self.granted(cx, path, &[Access::Destroy])?;
+        let (files, path) = self.check_granted(cx, path, &[Access::Destroy])?;
         remove_entry(files, &path, true)?;
         Ok(())
     }
 
     /// Normalises a path and checks that the grant covers it.
-    fn granted<'a>(
+    fn check_granted<'a>(
         &'a self,
         cx: &'a ToolContext,
         path: &str,

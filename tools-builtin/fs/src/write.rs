@@ -45,7 +45,7 @@ pub(crate) fn write(
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let files = Files::new(cx, &workspace);
-    let restyled = |slot: &Slot| whole_file::restyled(cx, slot, &content);
+    let restyled = |slot: &Slot| whole_file::restyle(cx, slot, &content);
     Ok(write_atomically(
         files,
         &path,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, IsTerminal as _};
 use std::path::Path;
 
-use host::style::{FAINT, STRONG, styled};
+use host::style::{FAINT, STRONG, paint};
 use host::{
     Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind, program,
 };
@@ -142,7 +142,7 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
 
 /// Returns the lines of a memory, with its whole text, which a person confirms.
 fn render_entry(entry: &MemoryEntry) -> String {
-    let mut page = format!("{}  {}", styled(STRONG, entry.id), visible(&entry.scope));
+    let mut page = format!("{}  {}", paint(STRONG, entry.id), visible(&entry.scope));
     let author = if entry.author.is_empty() {
         "an unknown author"
     } else {
@@ -159,7 +159,7 @@ fn render_entry(entry: &MemoryEntry) -> String {
     if !entry.tags.is_empty() {
         let _ = write!(facts, ", tags {}", visible(&entry.tags.join(" ")));
     }
-    page += &styled(FAINT, facts);
+    page += &paint(FAINT, facts);
     page += if entry.confirmed {
         "\n"
     } else {

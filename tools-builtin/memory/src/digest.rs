@@ -61,7 +61,7 @@ impl Memory {
             Ok::<_, MemoryError>([project?, user?])
         });
         Ok(text(
-            &read?.map(|entries| entries.iter().map(formatted).collect()),
+            &read?.map(|entries| entries.iter().map(format_entry).collect()),
         ))
     }
 }
@@ -114,7 +114,7 @@ fn with_counts(memories: &[Vec<String>; 2], counts: [usize; 2]) -> String {
 }
 
 /// Returns a line on the memory and its indented text, so that no text imitates another memory.
-fn formatted(entry: &MemoryEntry) -> String {
+fn format_entry(entry: &MemoryEntry) -> String {
     let whose = if entry.scope == "user" {
         "user"
     } else {

@@ -6,7 +6,7 @@ use tools_store::rusqlite::params;
 
 use crate::Memory;
 use crate::memory::principal;
-use crate::row::{COLUMNS, Shown, all, shown};
+use crate::row::{COLUMNS, Shown, all, show};
 use crate::scope::PATTERN;
 
 /// The memories of a page.
@@ -54,7 +54,7 @@ pub(crate) async fn list(
     entries.truncate(PAGE);
     let last = entries.last().filter(|_| has_more).map(|entry| entry.id);
     Ok(Page {
-        memories: shown(cx, entries),
+        memories: show(cx, entries),
         note: last.map(|id| format!("there are more; continue with before = {id}")),
     })
 }

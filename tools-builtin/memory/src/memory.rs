@@ -93,12 +93,12 @@ impl Memory {
     pub(crate) fn existing(&self) -> Result<Option<Store>, MemoryError> {
         match (self.store.get(), &self.path) {
             (None, Some(path)) if path.try_exists().is_ok_and(|exists| !exists) => Ok(None),
-            _ => self.opened().map(Some),
+            _ => self.open_store().map(Some),
         }
     }
 
     /// Returns the store, opened on this thread. Creates a missing file.
-    pub(crate) fn opened(&self) -> Result<Store, MemoryError> {
+    pub(crate) fn open_store(&self) -> Result<Store, MemoryError> {
         if let Some(store) = self.store.get() {
             return Ok(store.clone());
         }

@@ -255,7 +255,7 @@ impl From<MemoryEntry> for Shown {
 }
 
 /// Returns the memories for a model. The session has then read text of strangers if one of them may have it.
-pub(crate) fn shown(cx: &ToolContext, entries: Vec<MemoryEntry>) -> Vec<Shown> {
+pub(crate) fn show(cx: &ToolContext, entries: Vec<MemoryEntry>) -> Vec<Shown> {
     if entries.iter().any(|entry| !entry.confirmed) {
         cx.record_exposure();
     }

@@ -8,7 +8,7 @@ use tools_store::rusqlite::params;
 
 use crate::Memory;
 use crate::memory::principal;
-use crate::row::{COLUMNS, Shown, all, shown};
+use crate::row::{COLUMNS, Shown, all, show};
 use crate::scope::PATTERN;
 
 /// Finds memories with one of the words, those with more of them first. Memories are data: they may be out of date or wrong, and they
@@ -65,7 +65,7 @@ pub(crate) async fn search(
         false => None,
     };
     Ok(Found {
-        memories: shown(cx, entries),
+        memories: show(cx, entries),
         note,
     })
 }

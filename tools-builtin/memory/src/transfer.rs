@@ -90,8 +90,8 @@ impl Memory {
     /// Returns an error if a line is not a memory, breaks a limit, or cannot be saved.
     pub fn import(&self, lines: impl BufRead, is_trusted: bool) -> Result<Imported, ImportError> {
         // Read as a whole before the store is locked, so that nothing waits for a slow file.
-        let entries = parsed(lines, is_trusted)?;
-        self.opened()?.write_blocking(|transaction| {
+        let entries = parse_entries(lines, is_trusted)?;
+        self.open_store()?.write_blocking(|transaction| {
             let (mut imported, mut room) = (Imported::default(), Room::default());
             for (line, entry) in entries {
                 match insert(transaction, &mut room, &entry) {
@@ -110,7 +110,7 @@ impl Memory {
 }
 
 /// Reads the entries with the numbers of their lines.
-fn parsed(
+fn parse_entries(
     mut lines: impl BufRead,
     is_trusted: bool,
 ) -> Result<Vec<(u64, MemoryEntry)>, ImportError> {

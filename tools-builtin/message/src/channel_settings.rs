@@ -66,7 +66,7 @@ impl ChannelSettings {
     ///
     /// # Errors
     /// Returns [`ChannelError::Field`] if it is not set.
-    pub fn required(&self, field: &'static str) -> Result<&str, ChannelError> {
+    pub fn require(&self, field: &'static str) -> Result<&str, ChannelError> {
         let text = self.text(field).filter(|text| !text.is_empty());
         text.ok_or_else(|| error::field(field, "is missing; set it"))
     }

@@ -53,8 +53,10 @@ impl Channels {
         channel: Arc<dyn Channel>,
         client: HttpClient,
     ) -> Result<Self, ChannelError> {
-        self.by_name
-            .insert(Self::checked(name.into())?, Place::Ready(channel, client));
+        self.by_name.insert(
+            Self::check_name(name.into())?,
+            Place::Ready(channel, client),
+        );
         Ok(self)
     }
 
@@ -68,7 +70,7 @@ impl Channels {
         reason: impl Into<String>,
     ) -> Result<Self, ChannelError> {
         self.by_name
-            .insert(Self::checked(name.into())?, Place::Absent(reason.into()));
+            .insert(Self::check_name(name.into())?, Place::Absent(reason.into()));
         Ok(self)
     }
 
@@ -95,7 +97,7 @@ impl Channels {
                     .unwrap_or_default();
                 Err(ToolError::execution_failed(format!(
                     "there is no channel {name:?}{near}; {}",
-                    self.listed()
+                    self.suggest_channel()
                 )))
             }
         }
@@ -107,7 +109,7 @@ impl Channels {
     }
 
     /// Returns the next step for a call without a usable channel.
-    pub(crate) fn listed(&self) -> String {
+    pub(crate) fn suggest_channel(&self) -> String {
         match self.by_name.is_empty() {
             true => "the user has no channels; tell the user".to_owned(),
             false => format!(
@@ -117,7 +119,7 @@ impl Channels {
         }
     }
 
-    fn checked(name: String) -> Result<String, ChannelError> {
+    fn check_name(name: String) -> Result<String, ChannelError> {
         let is_name = (1..=64).contains(&name.len())
             && !name.starts_with('.')
             && name

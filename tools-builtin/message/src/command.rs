@@ -20,9 +20,9 @@ use tools::call::{Isolated, Panic};
 use tools::visible::visible;
 
 use self::chats::Chats;
-use self::folder::{ChannelFolder, refused};
+use self::folder::{ChannelFolder, refuse};
 use crate::settings::ChannelKeys;
-use crate::settings::channels::{configured, find};
+use crate::settings::channels::{find, find_channel};
 use crate::{Channel, Inbox};
 
 pub(crate) const LISTEN: Command = Command {
@@ -67,7 +67,7 @@ async fn run(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Com
     let mut channels = Vec::new();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
-            return Err(refused(
+            return Err(refuse(
                 name,
                 "the command names it twice; leave out one of them",
             ));
@@ -82,7 +82,7 @@ async fn run(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Com
     let chats = Chats::new(sessions.clone(), retention, parallel, shutdown.clone());
     for (name, _, folder) in &channels {
         let restored = chats.restore(name, folder);
-        restored.map_err(|error| refused(name, &format!("{}: {error}", folder.path.display())))?;
+        restored.map_err(|error| refuse(name, &format!("{}: {error}", folder.path.display())))?;
         chats.prune(name, folder).await;
     }
     let ended = listen(&channels, &chats, &shutdown).await;
@@ -95,7 +95,7 @@ async fn run(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Com
 
 /// Returns the file that describes a channel. Returns `None` for the terminal.
 fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
-    match &configured(settings, name)?.origin {
+    match &find_channel(settings, name)?.origin {
         Origin::File { path, .. } => Some(path),
         _ => None,
     }
@@ -104,7 +104,7 @@ fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
 /// Returns the channel of a name.
 fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, CommandError> {
     match find(settings, name) {
-        Some(found) => found.map_err(|reason| refused(name, &reason)),
+        Some(found) => found.map_err(|reason| refuse(name, &reason)),
         None => {
             let channels = settings.of::<ChannelKeys>().channels.iter();
             let names: Vec<_> = channels.map(|channel| &*channel.value.name).collect();
@@ -116,7 +116,7 @@ fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, CommandE
             let reason = format!(
                 "the settings have no channel of this name ({known}); add a table [channels.{name}]"
             );
-            Err(refused(name, &reason))
+            Err(refuse(name, &reason))
         }
     }
 }
@@ -149,7 +149,7 @@ async fn listen(
                 })
             });
             let ended = listening.await.unwrap_or_else(|Panic(reason)| Err(format!("it panicked: {reason}")));
-            ended.map_err(|reason| refused(&name, &reason))
+            ended.map_err(|reason| refuse(&name, &reason))
         });
     }
     let mut failed = None;

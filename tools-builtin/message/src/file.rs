@@ -36,7 +36,7 @@ struct JsonLines {
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
-    let path = PathBuf::from(settings.required("path")?);
+    let path = PathBuf::from(settings.require("path")?);
     if path.exists() && !path.is_file() {
         return Err(field("path", "is a folder or a device; name a file"));
     }

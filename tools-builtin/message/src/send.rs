@@ -62,7 +62,7 @@ fn check(
         return Err(SendError::not_sent("the text is blank; write the message").into());
     }
     let channels = cx.need::<Channels>()?;
-    let message = addressed(cx, &channels, channel, String::new())?;
+    let message = address_reply(cx, &channels, channel, String::new())?;
     channels.get(&message.channel).map(drop)
 }
 
@@ -108,15 +108,15 @@ fn message(
     to: &[String],
 ) -> Result<OutgoingMessage, ToolError> {
     let subject = subject.map(checked_subject).transpose()?;
-    let mut message = addressed(cx, channels, channel, text)?;
+    let mut message = address_reply(cx, channels, channel, text)?;
     message.subject = subject;
     let (channel, _) = channels.get(&message.channel)?;
-    message.recipients = chosen(channel, &message.channel, to)?;
+    message.recipients = choose(channel, &message.channel, to)?;
     Ok(message)
 }
 
 /// Sets the channel and the chat of a reply.
-fn addressed(
+fn address_reply(
     cx: &ToolContext,
     channels: &Channels,
     channel: String,
@@ -127,7 +127,7 @@ fn addressed(
         let own = || {
             ToolError::execution_failed(format!(
                 "this conversation has no chat to reply in; {}",
-                channels.listed()
+                channels.suggest_channel()
             ))
         };
         message.channel = cx.channel().ok_or_else(own)?.to_owned();
@@ -151,7 +151,7 @@ fn checked_subject(subject: String) -> Result<String, SendError> {
 }
 
 /// Returns the recipients of the channel that the call names, or all of them.
-fn chosen(channel: &dyn Channel, name: &str, wanted: &[String]) -> Result<Vec<String>, SendError> {
+fn choose(channel: &dyn Channel, name: &str, wanted: &[String]) -> Result<Vec<String>, SendError> {
     let all = channel.recipients();
     if wanted.is_empty() {
         return Ok(all.to_vec());

@@ -1,6 +1,6 @@
 //! The command `skills`.
 
-use host::style::{FAINT, STRONG, styled};
+use host::style::{FAINT, STRONG, paint};
 use host::trust::{Approval, Change, Subject, TrustError};
 use host::{Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, program};
 use serde_json::json;
@@ -136,10 +136,10 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
                 "faults": faults,
             }))?;
         } else {
-            let place = styled(FAINT, visible(&skill.path.to_string_lossy()));
+            let place = paint(FAINT, visible(&skill.path.to_string_lossy()));
             page += &format!(
                 "{} ({origin}): {}\n  {place}\n",
-                styled(STRONG, &skill.name),
+                paint(STRONG, &skill.name),
                 visible(&standing)
             );
             page += &format!("  {}\n", visible_line(description, MAX_SHOWN));
@@ -214,7 +214,7 @@ fn heading(Shelved { skill, .. }: &Shelved) -> String {
     let place = visible(&skill.path.to_string_lossy()).into_owned();
     format!(
         "{} ({}) at {place}\n",
-        styled(STRONG, &skill.name),
+        paint(STRONG, &skill.name),
         skill.origin
     )
 }
@@ -252,7 +252,7 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     let subject = library.subject(&shelved.skill, &contents);
     let changes = match approvals.find(&subject).map_err(SkillCommandError::from)? {
         Approval::Given => {
-            cx.write_page(&format!("{}: approved\n", styled(STRONG, &name)))?;
+            cx.write_page(&format!("{}: approved\n", paint(STRONG, &name)))?;
             return Ok(Exit::Success);
         }
         Approval::Missing => Vec::new(),

@@ -100,7 +100,7 @@ impl Library {
             let (skill, standing) = match skill.origin {
                 Origin::User => (skill, Standing::Ready),
                 Origin::Project if !reads_project => (skill, Standing::NotRead),
-                Origin::Project => judged(skill, &workspace, approvals.as_ref(), has_namesake),
+                Origin::Project => judge(skill, &workspace, approvals.as_ref(), has_namesake),
             };
             Shelved {
                 skill,
@@ -238,13 +238,13 @@ pub(crate) fn clash_text(clash: &Clash) -> String {
 }
 
 /// Returns a skill of the project with its standing. Only the files of a folder that was approved are read: a checkout can have many.
-fn judged(
+fn judge(
     skill: Skill,
     workspace: &str,
     approvals: Option<&Approvals>,
     has_namesake: bool,
 ) -> (Skill, Standing) {
-    let approved = match approvals.map(|approvals| approvals.approved(workspace, &skill.name)) {
+    let approved = match approvals.map(|approvals| approvals.subject(workspace, &skill.name)) {
         Some(Ok(Some(approved))) => approved,
         Some(Ok(None)) | None => return (skill, Standing::Unapproved),
         Some(Err(error)) => return (skill, Standing::Unusable(error.to_string())),

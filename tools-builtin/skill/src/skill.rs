@@ -155,7 +155,7 @@ impl Skill {
             let normal = tools::protocol::Normaliser::Path.apply(path);
             let known = normal.ok().and_then(|path| pinned.file(&path).copied());
             if known != Some(Digest::hash_bytes(&file.bytes)) {
-                return Err(self.changed(vec![visible_line(path, 200)]));
+                return Err(self.change_error(vec![visible_line(path, 200)]));
             }
         }
         file.bytes.truncate(MAX_SHOWN as usize);
@@ -183,11 +183,11 @@ impl Skill {
         if files.is_empty() {
             Ok(())
         } else {
-            Err(self.changed(files))
+            Err(self.change_error(files))
         }
     }
 
-    fn changed(&self, files: Vec<String>) -> SkillError {
+    fn change_error(&self, files: Vec<String>) -> SkillError {
         SkillError::Changed {
             name: self.name.clone(),
             files,

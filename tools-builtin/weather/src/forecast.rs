@@ -10,7 +10,7 @@ use tools_http::HttpClient;
 
 use crate::place::Place;
 use crate::request::WeatherRequest;
-use crate::service::{FORECASTS, request_json, unexpected};
+use crate::service::{FORECASTS, answer_error, request_json};
 
 /// The current values, each with the variable of the service if it has another name. The pressure is that at sea level.
 const CURRENT: &str = "time conditions=weather_code is_day temperature=temperature_2m apparent_temperature \
@@ -111,7 +111,7 @@ fn read_row<'a>(
         let unit = units.get(variable).map_or("", String::as_str);
         let value = get(variable).unwrap_or(&Value::Null);
         let fault = format!("{variable} is no {name}, with the unit \"{unit}\"");
-        let read = read(name, value, unit).ok_or_else(|| unexpected(FORECASTS, &fault))?;
+        let read = read(name, value, unit).ok_or_else(|| answer_error(FORECASTS, &fault))?;
         row.insert(name.to_owned(), read);
     }
     Ok(row.into())

@@ -25,17 +25,17 @@ pub(crate) async fn request_json<T: DeserializeOwned>(
     parameters: &[(&str, impl AsRef<str>)],
 ) -> Result<T, ToolError> {
     let url = Url::parse_with_params(&format!("https://{host}{path}"), parameters);
-    let url = url.map_err(|error| unexpected(host, &error.to_string()))?;
+    let url = url.map_err(|error| answer_error(host, &error.to_string()))?;
     let request = Request::get(url.as_str())?.with_max_body_bytes(MAX_BODY_BYTES);
     let response = client.send(cx, request).await?;
     check(&response)?;
     response
         .json()
-        .map_err(|error| unexpected(host, &error.to_string()))
+        .map_err(|error| answer_error(host, &error.to_string()))
 }
 
 /// Returns the error of an answer with this fault.
-pub(crate) fn unexpected(host: &str, fault: &str) -> ToolError {
+pub(crate) fn answer_error(host: &str, fault: &str) -> ToolError {
     ToolError::execution_failed(format!(
         "the answer of {host} has another form than documented: {}; tell the user, and use another source",
         visible_line(fault, MAX_TEXT)

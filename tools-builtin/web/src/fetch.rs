@@ -73,7 +73,7 @@ pub(crate) async fn fetch(
         Err(HttpError::Refused { url, error })
             if url != requested && can_be_asked_about(&error) =>
         {
-            return Ok(vec![redirected(&requested, &url)]);
+            return Ok(vec![report_redirect(&requested, &url)]);
         }
         response => response?,
     };
@@ -85,10 +85,10 @@ pub(crate) async fn fetch(
     });
     let (response, document) = conversion.await?;
     if response.status.is_client_error() || response.status.is_server_error() {
-        return Err(failed(&response, document.ok()));
+        return Err(status_error(&response, document.ok()));
     }
     let document = document.map_err(|error| {
-        let url = shown(response.url.as_str());
+        let url = shorten(response.url.as_str());
         ToolError::execution_failed(format!("{url} cannot be read: {error}"))
     })?;
     Ok(match document {
@@ -181,7 +181,7 @@ fn contents(
         );
     }
     if let Some(first) = response.redirects.first() {
-        notes.insert(0, format!("redirected from {}", shown(first.as_str())));
+        notes.insert(0, format!("redirected from {}", shorten(first.as_str())));
     }
     vec![
         Content::text(text),
@@ -195,7 +195,7 @@ fn image(response: &Response, mime_type: &str) -> Vec<Content> {
     } else {
         ""
     };
-    let (url, size) = (shown(response.url.as_str()), response.body.len());
+    let (url, size) = (shorten(response.url.as_str()), response.body.len());
     let description = Content::text(format!("[{url}: {mime_type}, {size} bytes{cut}]"));
     vec![
         description,
@@ -206,16 +206,16 @@ fn image(response: &Response, mime_type: &str) -> Vec<Content> {
     ]
 }
 
-fn redirected(requested: &str, url: &str) -> Content {
+fn report_redirect(requested: &str, url: &str) -> Content {
     Content::text(format!(
         "[{} redirects to the URL below, on another host, which was not read; call this tool with that URL to read it]\n{}",
-        shown(requested),
+        shorten(requested),
         OutsideText::new(requested, url)
     ))
 }
 
 /// Returns a URL for a line of ours. A server chooses the rest of a long one.
-fn shown(url: &str) -> String {
+fn shorten(url: &str) -> String {
     match url.char_indices().nth(MAX_SHOWN_URL) {
         Some((end, _)) => format!("{}…", &url[..end]),
         None => url.to_owned(),
@@ -223,7 +223,7 @@ fn shown(url: &str) -> String {
 }
 
 /// Returns the error of a status, with the beginning of the page.
-fn failed(response: &Response, document: Option<Document>) -> ToolError {
+fn status_error(response: &Response, document: Option<Document>) -> ToolError {
     let status = response.status;
     let advice = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => {
@@ -236,7 +236,7 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
         status if status.is_server_error() => "try again later, or choose another source",
         _ => "check the address",
     };
-    let url = shown(response.url.as_str());
+    let url = shorten(response.url.as_str());
     let mut message = format!("{url} answered {status}; {advice}");
     if let Some(Document::Text { text, .. }) = document
         && let Ok(excerpt) = Excerpt::new(&text, 0, ERROR_CHARS)

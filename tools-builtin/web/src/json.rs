@@ -11,11 +11,11 @@ pub(crate) fn pretty(text: &str) -> String {
     if serde_json::from_str::<IgnoredAny>(text).is_err() {
         return text.to_owned();
     }
-    indented(text, text.len().saturating_mul(MAX_GROWTH) + 1024).unwrap_or_else(|| text.to_owned())
+    indent(text, text.len().saturating_mul(MAX_GROWTH) + 1024).unwrap_or_else(|| text.to_owned())
 }
 
 /// Returns valid JSON with line breaks, or `None` if it would exceed a limit.
-fn indented(text: &str, limit: usize) -> Option<String> {
+fn indent(text: &str, limit: usize) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let (mut depth, mut in_string, mut is_escaped, mut opens) = (0_usize, false, false, false);
     for c in text.chars() {

@@ -7,7 +7,7 @@ mod inline;
 mod link;
 mod table;
 
-pub(crate) use self::code_span::{code_span, fenced};
+pub(crate) use self::code_span::{code_span, fence};
 pub(crate) use self::escape::{escape_lines, escape_text, in_code, without_break_marks};
 pub(crate) use self::link::Mark;
 pub(crate) use document::Document;

@@ -13,12 +13,12 @@ const MAX_GROWTH: usize = 4;
 pub(crate) fn pretty(text: &str) -> String {
     let is_long = text.lines().any(|line| line.len() > LONG_LINE);
     is_long
-        .then(|| indented(text))
+        .then(|| indent(text))
         .flatten()
         .unwrap_or_else(|| text.to_owned())
 }
 
-fn indented(text: &str) -> Option<String> {
+fn indent(text: &str) -> Option<String> {
     let limit = text.len().saturating_mul(MAX_GROWTH);
     let mut reader = Reader::from_str(text);
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);

@@ -70,13 +70,13 @@ impl Authorship {
         // The session of another program may have died. One that cannot be settled is lost.
         let _ = settle_lost(marks);
         let repository = Repository::find(&self.root)?;
-        let committed = self.committed(&Git::find(&repository)?)?;
+        let committed = self.read_committed(&Git::find(&repository)?)?;
         let is_checked = check(&repository, &committed) && repository.is_plain();
         // A program may still run, so the marks are looked at last.
         Some(is_checked && !marks.is_marked(&repository))
     }
 
-    fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
+    fn read_committed(&self, git: &Git) -> Option<Arc<Committed>> {
         let head = git.head()?;
         let mut latest = self.latest.lock().ignore_poison();
         if let Some((_, committed)) = latest.as_ref().filter(|(of, _)| *of == head) {

@@ -257,7 +257,7 @@ impl Marks {
     /// Returns true if a program could write the repository later than the user's trust, whose end no session has settled, wherever the
     /// repository lies by now, or whose folders around it were moved.
     fn is_lost(&self, repository: &Repository) -> bool {
-        let Ok(mut lost) = self.programs.lost() else {
+        let Ok(mut lost) = self.programs.find_lost() else {
             return true;
         };
         let trusted = self.trusted_at(repository);

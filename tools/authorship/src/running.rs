@@ -10,7 +10,7 @@ use std::time::Duration;
 use std::{io, process};
 
 use host::folders;
-use host::placed::{self, FolderId, Folders, rebased};
+use host::placed::{self, FolderId, Folders, rebase};
 use host::running::{self, Followed, Program, ProgramRecord, Reach};
 use serde::{Deserialize, Serialize};
 use tools::IgnorePoison as _;
@@ -124,7 +124,7 @@ impl Running {
 
     /// Returns it with its paths after a move of the root.
     fn at(&self, root: &Path) -> Self {
-        let place = |path: &Path| rebased(path, &self.root, root);
+        let place = |path: &Path| rebase(path, &self.root, root);
         Self {
             root: root.to_owned(),
             trees: self.trees().filter_map(place).collect(),
@@ -134,7 +134,7 @@ impl Running {
     }
 
     /// Returns the time until now in those of its folders that are not at their paths. Returns `None` without such a folder.
-    fn moved(&self, moved: Folders) -> Option<Lost> {
+    fn to_lost(&self, moved: Folders) -> Option<Lost> {
         let folders: BTreeSet<_> = moved.into_keys().take(MAX_MOVED).collect();
         (!folders.is_empty()).then(|| Lost {
             folders,
@@ -210,7 +210,7 @@ impl RunningPrograms {
 
     /// Removes the record of a program whose end is settled, and keeps the time for its moved folders.
     pub(crate) fn end(&self, recorded: &Recorded) {
-        let moved = recorded.program.moved(recorded.followed.moved());
+        let moved = recorded.program.to_lost(recorded.followed.find_moved());
         // A record that stays counts as lost.
         if moved.is_none_or(|moved| self.put_lost(&moved).is_ok()) {
             let _ = private::remove(&recorded.followed.file);
@@ -258,7 +258,7 @@ impl RunningPrograms {
         let around = FolderId::around(path);
         let mut all = self.all()?.into_iter();
         let found = all.find(|it| {
-            let moved = || it.program.moved(placed::moved(&it.folders));
+            let moved = || it.program.to_lost(placed::find_moved(&it.folders));
             it.is_alive
                 && (it.program.may_write(path) || moved().is_some_and(|it| it.may_be_in(&around)))
         });
@@ -269,11 +269,11 @@ impl RunningPrograms {
     ///
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any time.
-    pub(crate) fn lost(&self) -> io::Result<Vec<Lost>> {
+    pub(crate) fn find_lost(&self) -> io::Result<Vec<Lost>> {
         let all = self.all()?.into_iter();
         let unsettled = all.filter_map(|it| {
             if it.is_alive {
-                it.program.moved(placed::moved(&it.folders))
+                it.program.to_lost(placed::find_moved(&it.folders))
             } else {
                 Some(Lost::from(it.program))
             }

@@ -126,12 +126,12 @@ impl Written {
     pub(crate) fn settle(&self, program: &Running) -> io::Result<()> {
         let mut found = BTreeMap::new();
         for tree in program.trees() {
-            walk::changed(&program.root, tree, program.from, &mut found);
+            walk::add_changed(&program.root, tree, program.from, &mut found);
         }
         let (documents, files): (BTreeMap<_, _>, _) =
             found.into_iter().partition(|(_, file)| file.is_document);
         [files, documents].into_iter().try_for_each(|found| {
-            let folded: Vec<_> = folded(found).into_values().collect();
+            let folded: Vec<_> = fold_files(found).into_values().collect();
             self.put(&program.root, &folded)
         })
     }
@@ -141,7 +141,7 @@ impl Written {
         let Some(is_document) = written.first().map(|file| file.is_document) else {
             return Ok(());
         };
-        let folder = self.prepared(root)?;
+        let folder = self.prepare(root)?;
         let begin = if is_document { DOCUMENT } else { FILE };
         let file_of = |path: &str| {
             folder.join(format!(
@@ -166,7 +166,7 @@ impl Written {
         records::write(&all, &whole(now(), is_document))
     }
 
-    fn prepared(&self, root: &Path) -> io::Result<PathBuf> {
+    fn prepare(&self, root: &Path) -> io::Result<PathBuf> {
         let folder = self.folder_of(root);
         if !folder.join(ROOT).exists() {
             private::create_folder(&folder)?;
@@ -207,7 +207,7 @@ fn folder_of(path: &str) -> &str {
 }
 
 /// Replaces the files of the largest folders by these until few are left, so that those of other folders keep their names.
-fn folded(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenFile> {
+fn fold_files(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenFile> {
     while files.len() > MAX_OF_PROGRAM {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for path in files.keys().filter(|path| !path.is_empty()) {

@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
 }
 
 /// Formats a duration for people, in the fitting unit: `850ms`, `1.2s`, `3m`, `2.5h`, `14d`.
-pub fn shown(duration: Duration) -> String {
+pub fn format(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (unit, name) = match duration.as_secs() {
         0 => return format!("{}ms", duration.as_millis()),
@@ -89,7 +89,7 @@ mod tests {
             (9_000_000, "2.5h"),
             (1_209_600_000, "14d"),
         ] {
-            assert_eq!(shown(Duration::from_millis(millis)), text);
+            assert_eq!(format(Duration::from_millis(millis)), text);
         }
     }
 }

@@ -68,11 +68,11 @@ fn columns_of(c: char) -> usize {
 
 /// Wraps the text at spaces to lines of at most this number of columns. A longer word gets its own line, so that it can be copied.
 /// Returns at least one line, which may be empty.
-pub fn wrapped(text: &str, room: usize) -> Vec<String> {
+pub fn wrap_text(text: &str, room: usize) -> Vec<String> {
     with_starts(text, room, "", "")
 }
 
-/// Wraps the text like [`wrapped`] to lines that begin with `first` or, after the first line, with `next`. Ends the last line.
+/// Wraps the text like [`wrap_text`] to lines that begin with `first` or, after the first line, with `next`. Ends the last line.
 pub fn hanging(text: &str, room: usize, first: &str, next: &str) -> String {
     with_starts(text, room, first, next).join("\n") + "\n"
 }
@@ -103,7 +103,7 @@ pub fn paragraphs(text: &str, room: usize) -> String {
     }
     lines
         .iter()
-        .flat_map(|line| wrapped(line, room))
+        .flat_map(|line| wrap_text(line, room))
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -140,14 +140,14 @@ mod tests {
     #[test]
     fn lines_break_at_spaces_and_long_words_stay_whole() {
         assert_eq!(
-            wrapped(&format!("a {} b", "x".repeat(40)), 24),
+            wrap_text(&format!("a {} b", "x".repeat(40)), 24),
             ["a", &"x".repeat(40), "b"]
         );
         assert_eq!(
-            wrapped("one two-three\n  four", 8),
+            wrap_text("one two-three\n  four", 8),
             ["one", "two-three", "  four"]
         );
-        assert_eq!(wrapped("", 24), [""]);
+        assert_eq!(wrap_text("", 24), [""]);
     }
 
     #[test]

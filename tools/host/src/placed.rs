@@ -62,7 +62,7 @@ impl FolderId {
 }
 
 /// Returns the folders that are not at their paths.
-pub fn moved(folders: &Folders) -> Folders {
+pub fn find_moved(folders: &Folders) -> Folders {
     let moved = folders.iter().filter(|(id, path)| !id.is_at(path));
     moved.map(|(id, path)| (*id, path.clone())).collect()
 }
@@ -84,7 +84,7 @@ pub fn find(root: &Path, wanted: &BTreeSet<FolderId>) -> Folders {
 /// Returns the topmost folders in trees of a root that were moved or changed since a time, in nanoseconds since 1970. Left out are the root,
 /// an inner root with the folders around it, and folders of git. One that cannot be read, or has no text as its path, counts, and so does
 /// the root if there are too many.
-pub fn changed(
+pub fn find_changed(
     root: &Path,
     trees: impl IntoIterator<Item = PathBuf>,
     since: u64,
@@ -137,7 +137,7 @@ pub fn change_time(metadata: &fs::Metadata) -> u64 {
 }
 
 /// Returns the place of a path after a move of a folder around it. Returns `None` for other paths.
-pub fn rebased(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+pub fn rebase(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let below = path.strip_prefix(from).ok()?;
     Some(to.join(below).components().collect())
 }

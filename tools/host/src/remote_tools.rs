@@ -20,7 +20,7 @@ pub type RemoteFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait RemoteTools: Sync {
     /// Returns the clauses of the calls that the user permits beside the servers: of tools that only read, and of those whose calls need no
     /// question.
-    fn permitted(&self, _root: &Path) -> (Vec<Clause>, Vec<Clause>) {
+    fn clauses(&self, _root: &Path) -> (Vec<Clause>, Vec<Clause>) {
         Default::default()
     }
 

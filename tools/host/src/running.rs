@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use tools::IgnorePoison as _;
 use tools_store::private;
 
-use crate::placed::{FolderId, Folders, MAX_SEEN, changed, list, moved, recently};
+use crate::placed::{FolderId, Folders, MAX_SEEN, find_changed, find_moved, list, recently};
 
 /// The time between two looks, which is longer where they take long.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -120,9 +120,9 @@ impl Followed {
     }
 
     /// Returns the folders that are not at their paths, with those that were removed.
-    pub fn moved(&self) -> Folders {
+    pub fn find_moved(&self) -> Folders {
         self.look();
-        moved(&self.known.lock().ignore_poison())
+        find_moved(&self.known.lock().ignore_poison())
     }
 }
 
@@ -190,7 +190,7 @@ impl<P: Program> ProgramRecord<P> {
         // With two roots, a folder may have been moved from one into the other. One that was moved itself is another folder.
         let is_only =
             !first.folders.iter().any(is_gone) && inner.all(|it| it.program.reach().root == root);
-        let folders = changed(own.root, own.trees, own.from, is_only.then_some(root));
+        let folders = find_changed(own.root, own.trees, own.from, is_only.then_some(root));
         let is_new = !folders.is_empty()
             && !all.iter().any(|it| {
                 let of = it.program.reach();

@@ -104,7 +104,7 @@ pub trait CommandSession: Send + Sync {
     fn next_place(&self) -> CallPlace;
 
     /// Returns the run of an earlier process, which is [resumed](Self::resume) or [given up](Self::give_up) before another one begins.
-    fn unfinished(&self) -> Option<UnfinishedRun>;
+    fn earlier_run(&self) -> Option<UnfinishedRun>;
 
     /// Returns false if nothing of the session is recorded. Its id is then free.
     fn is_stored(&self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>>;

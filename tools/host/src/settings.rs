@@ -23,20 +23,20 @@ mod values;
 pub use access::AccessKeys;
 pub use error::SettingsError;
 pub use file::{
-    FileState, Loaded, SettingsFile, built_in, load_default, load_named, project_contents, rules,
-    unapplied,
+    FileState, Loaded, SettingsFile, built_in, load_default, load_named, load_unapplied,
+    project_contents, rules,
 };
 pub use key::{AnyKey, FileUse, FlagValue, Key, KeyAbout, KeyFlag};
 pub use kind::{
-    Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables,
-    printed, replaced, size, tables, text,
+    Kind, accumulated_list, boolean, converted_tables, duration, float, integer, items,
+    named_tables, printed_text, replaced_list, size, tables, text,
 };
 /// Used by [`declare_keys!`].
 #[doc(hidden)]
 pub use once_cell::sync::Lazy;
 pub use origin::{Origin, Setting};
 pub use parser::{
-    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, filled, host, key_source, number,
+    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, host, key_source, non_blank, number,
     proxy_url, switch, time, url, variable,
 };
 pub use project::{

@@ -3,7 +3,7 @@
 use tools::protocol::Word;
 
 /// Returns the text as one word of a shell, quoted only if necessary, as clauses quote words.
-pub fn quoted(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     Word::Known(text.to_owned()).to_string()
 }
 
@@ -13,10 +13,10 @@ mod tests {
 
     #[test]
     fn words_are_quoted_only_where_a_shell_would_read_them_otherwise() {
-        assert_eq!(quoted("fs:write:src/x"), "fs:write:src/x");
-        assert_eq!(quoted("fs:write:a b"), "'fs:write:a b'");
-        assert_eq!(quoted("fs:write:it's"), r"'fs:write:it'\''s'");
-        assert_eq!(quoted(r"fs:read:\*"), r"'fs:read:\*'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!(quote("fs:write:src/x"), "fs:write:src/x");
+        assert_eq!(quote("fs:write:a b"), "'fs:write:a b'");
+        assert_eq!(quote("fs:write:it's"), r"'fs:write:it'\''s'");
+        assert_eq!(quote(r"fs:read:\*"), r"'fs:read:\*'");
+        assert_eq!(quote(""), "''");
     }
 }

@@ -31,7 +31,7 @@ impl Size {
 
     /// Returns the size for people: in the unit in which it is round, or else rounded. Returns `512 bytes`, `256 KiB`, `2 MB` or
     /// `1.2 MB`.
-    pub fn shown(self) -> String {
+    pub fn to_text(self) -> String {
         let (name, unit) = self.exact_unit();
         let number = self.0 / unit;
         match UNITS
@@ -135,7 +135,7 @@ mod tests {
             (16 << 20, "16 MiB"),
             (3_000_000_000, "3 GB"),
         ] {
-            assert_eq!(Size(bytes).shown(), text);
+            assert_eq!(Size(bytes).to_text(), text);
         }
     }
 

@@ -18,6 +18,6 @@ pub const BAD: Style = AnsiColor::Red.on_default().bold();
 pub const ALERT: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Returns the text in a style.
-pub fn styled(style: Style, text: impl Display) -> String {
+pub fn paint(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }

@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use crate::fit;
-use crate::style::styled;
+use crate::style::paint;
 
 /// The minimum width of the last column. With less room, it moves below the other columns.
 const MIN_LAST: usize = 24;
@@ -40,17 +40,17 @@ impl<const N: usize> Table<N> {
     }
 
     /// Renders the rows, and wraps the last cell to the width.
-    pub fn wrapped(&self, width: usize) -> String {
-        self.rendered(width, fit::wrapped)
+    pub fn wrap(&self, width: usize) -> String {
+        self.render_with(width, fit::wrap_text)
     }
 
     /// Renders the rows, and cuts the last cell to the width.
     pub fn cut(&self, width: usize) -> String {
-        self.rendered(width, |last, room| vec![fit::cut(last, room)])
+        self.render_with(width, |last, room| vec![fit::cut(last, room)])
     }
 
     /// Renders the rows. `fitted` returns the lines of a last cell with at most this number of columns.
-    fn rendered(&self, width: usize, fitted: impl Fn(&str, usize) -> Vec<String>) -> String {
+    fn render_with(&self, width: usize, fitted: impl Fn(&str, usize) -> Vec<String>) -> String {
         let widths: Vec<usize> = (0..N.saturating_sub(1))
             .map(|column| {
                 self.rows
@@ -81,7 +81,7 @@ impl<const N: usize> Table<N> {
                 .zip(self.styles)
                 .filter(|((_, width), _)| **width > 0)
             {
-                line += &styled(
+                line += &paint(
                     style,
                     format_args!("{cell}{}", " ".repeat(width - fit::columns(cell))),
                 );
@@ -93,11 +93,11 @@ impl<const N: usize> Table<N> {
                 text.push('\n');
             } else {
                 text += &line;
-                text += &styled(*last_style, lines.next().unwrap_or_default());
+                text += &paint(*last_style, lines.next().unwrap_or_default());
                 text.push('\n');
             }
             for line in lines.filter(|line| !line.is_empty()) {
-                text += &format!("{:left$}{}\n", "", styled(*last_style, line));
+                text += &format!("{:left$}{}\n", "", paint(*last_style, line));
             }
         }
         text
@@ -118,17 +118,17 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {
         assert_eq!(
-            table(&[["a", "b", "c"], ["größe", "", "d"]]).wrapped(80),
+            table(&[["a", "b", "c"], ["größe", "", "d"]]).wrap(80),
             " a      b  c\n größe     d\n"
         );
-        assert_eq!(table(&[["a", "", "c"]]).wrapped(80), " a  c\n");
+        assert_eq!(table(&[["a", "", "c"]]).wrap(80), " a  c\n");
     }
 
     #[test]
     fn the_last_column_fits_the_width() {
         let words = "one two three four five six seven";
         assert_eq!(
-            table(&[["a", "b", words]]).wrapped(31),
+            table(&[["a", "b", words]]).wrap(31),
             " a  b  one two three four five\n       six seven\n"
         );
     }
@@ -146,7 +146,7 @@ mod tests {
     fn without_room_the_last_column_moves_below() {
         let words = "one two three four five six seven";
         assert_eq!(
-            table(&[["a", "b", words]]).wrapped(28),
+            table(&[["a", "b", words]]).wrap(28),
             " a  b\n   one two three four five\n   six seven\n"
         );
     }
@@ -155,13 +155,13 @@ mod tests {
     fn a_line_below_is_in_the_last_column() {
         let mut table = table(&[["a", "b", "c"]]);
         table.push_below(Style::new(), "d".to_owned());
-        assert_eq!(table.wrapped(80), " a  b  c\n       d\n");
+        assert_eq!(table.wrap(80), " a  b  c\n       d\n");
     }
 
     #[test]
     fn wide_characters_take_two_columns() {
         assert_eq!(
-            table(&[["你好", "b", "c"], ["abcd", "b", "c"]]).wrapped(80),
+            table(&[["你好", "b", "c"], ["abcd", "b", "c"]]).wrap(80),
             " 你好  b  c\n abcd  b  c\n"
         );
     }

@@ -42,7 +42,7 @@ pub fn flags(targets: &[Target], flag: impl Fn(&Target) -> &'static str) -> Stri
         format!(
             "{} {}",
             flag(target),
-            shell::quoted(target.to_clause().as_str())
+            shell::quote(target.to_clause().as_str())
         )
     };
     targets.iter().map(one).collect::<Vec<_>>().join(" ")

@@ -60,7 +60,7 @@ impl Body {
         let codings =
             Coding::of(response.headers()).map_err(|reason| HttpError::invalid(&url, reason))?;
         let length = response.content_length().filter(|_| codings.is_empty());
-        let hidden = Coding::hidden(media_type(response.headers()).as_deref());
+        let hidden = Coding::guess(media_type(response.headers()).as_deref());
         if !codings.is_empty() {
             headers.remove(header::CONTENT_ENCODING);
             headers.remove(header::CONTENT_LENGTH);

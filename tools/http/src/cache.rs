@@ -86,7 +86,7 @@ impl Cache {
 
     /// Returns the stored response that a `304 Not Modified` confirms, updated. Returns `None` if it confirms another one; the caller
     /// then requests the whole response.
-    pub(crate) fn confirmed(
+    pub(crate) fn confirm(
         &self,
         request: &CacheRequest,
         headers: &HeaderMap,
@@ -329,7 +329,7 @@ mod tests {
             for seconds in [0, 1, 2, 100_000_000] {
                 let now = T0 + Duration::from_secs(seconds);
                 let _ = cache.find(&request("http://a/"), now);
-                let _ = cache.confirmed(
+                let _ = cache.confirm(
                     &request("http://a/"),
                     &answer(&[other, (name, &value)], "").headers,
                     now,

@@ -211,7 +211,7 @@ impl HttpClient {
         let mut answer = self.fetch(hop, headers, max_body_bytes).await?;
         if is_conditional && answer.status == StatusCode::NOT_MODIFIED {
             let now = SystemTime::now();
-            if let Some(answer) = self.cache.confirmed(&request, &answer.headers, now) {
+            if let Some(answer) = self.cache.confirm(&request, &answer.headers, now) {
                 return within(answer);
             }
             answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await?;

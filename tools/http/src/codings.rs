@@ -61,7 +61,7 @@ impl Coding {
 
     /// Returns the codings that the body of a media type may have without a name for them. Each is undone only if the bytes begin so,
     /// as no text does.
-    pub(crate) fn hidden(media_type: Option<&str>) -> &'static [Self] {
+    pub(crate) fn guess(media_type: Option<&str>) -> &'static [Self] {
         let is_text = media_type.is_some_and(|kind| {
             kind.starts_with("text/")
                 || ["json", "xml", "javascript"]

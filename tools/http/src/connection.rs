@@ -69,7 +69,7 @@ impl Connection {
     ///
     /// # Errors
     /// Returns [`HttpError::Tls`] if the server is not trusted or does not speak TLS, and [`HttpError::Broken`] if the connection ends.
-    pub async fn encrypted(self) -> Result<Self, HttpError> {
+    pub async fn encrypt(self) -> Result<Self, HttpError> {
         let plain = match self.stream {
             Either::Left(plain) => plain,
             encrypted => {

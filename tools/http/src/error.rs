@@ -13,7 +13,7 @@ use url::Url;
 #[non_exhaustive]
 pub enum HttpError {
     /// The URL, or the redirect to it, is refused.
-    #[error("\"{}\" cannot be requested: {reason}", shown(.url))]
+    #[error("\"{}\" cannot be requested: {reason}", show_url(.url))]
     Url {
         /// The URL.
         url: String,
@@ -45,7 +45,7 @@ pub enum HttpError {
         error: Box<ToolError>,
     },
     /// There are too many redirects, or they lead back to where they came from.
-    #[error("{} redirects more than {limit} times, or in a circle; request another URL", shown(.url))]
+    #[error("{} redirects more than {limit} times, or in a circle; request another URL", show_url(.url))]
     Redirects {
         /// The last URL.
         url: String,
@@ -53,7 +53,7 @@ pub enum HttpError {
         limit: usize,
     },
     /// The body is too large.
-    #[error("the body of {} is longer than {limit} bytes; request a part of it, or another URL", shown(.url))]
+    #[error("the body of {} is longer than {limit} bytes; request a part of it, or another URL", show_url(.url))]
     TooLarge {
         /// The URL.
         url: String,
@@ -61,7 +61,7 @@ pub enum HttpError {
         limit: usize,
     },
     /// The headers are too many or too large.
-    #[error("the headers of {} are longer than {limit} bytes, or too many; request another URL", shown(.url))]
+    #[error("the headers of {} are longer than {limit} bytes, or too many; request another URL", show_url(.url))]
     Headers {
         /// The URL.
         url: String,
@@ -69,7 +69,7 @@ pub enum HttpError {
         limit: usize,
     },
     /// The response took too long.
-    #[error("{} did not answer within {limit:?}; try again later, or request another URL", shown(.url))]
+    #[error("{} did not answer within {limit:?}; try again later, or request another URL", show_url(.url))]
     Time {
         /// The URL.
         url: String,
@@ -77,13 +77,13 @@ pub enum HttpError {
         limit: Duration,
     },
     /// The call was cancelled.
-    #[error("the request to {} was cancelled", shown(.url))]
+    #[error("the request to {} was cancelled", show_url(.url))]
     Cancelled {
         /// The URL.
         url: String,
     },
     /// The host name has no address.
-    #[error("the host of {} was not found: {reason}; check its spelling and the network", shown(.url))]
+    #[error("the host of {} was not found: {reason}; check its spelling and the network", show_url(.url))]
     Lookup {
         /// The URL.
         url: String,
@@ -91,7 +91,7 @@ pub enum HttpError {
         reason: String,
     },
     /// No connection was made.
-    #[error("no connection to {}: {reason}; check the port", shown(.url))]
+    #[error("no connection to {}: {reason}; check the port", show_url(.url))]
     Connect {
         /// The URL.
         url: String,
@@ -101,7 +101,7 @@ pub enum HttpError {
     /// The server is not trusted, or does not speak TLS.
     #[error(
         "{} has no valid encryption: {reason}; check the host and port, or let the user add its root certificate",
-        shown(url)
+        show_url(url)
     )]
     Tls {
         /// The URL.
@@ -110,7 +110,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The connection ended before the response did.
-    #[error("the connection to {} broke off: {reason}; try again", shown(.url))]
+    #[error("the connection to {} broke off: {reason}; try again", show_url(.url))]
     Broken {
         /// The URL.
         url: String,
@@ -118,7 +118,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The response is not valid HTTP, or its compression is damaged.
-    #[error("the response of {} is invalid: {reason}; request another URL", shown(.url))]
+    #[error("the response of {} is invalid: {reason}; request another URL", show_url(.url))]
     Invalid {
         /// The URL.
         url: String,
@@ -126,7 +126,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The request failed for another reason.
-    #[error("the request to {} failed: {reason}; request another URL", shown(.url))]
+    #[error("the request to {} failed: {reason}; request another URL", show_url(.url))]
     Failed {
         /// The URL.
         url: String,
@@ -200,7 +200,7 @@ impl From<HttpError> for ToolError {
 
 /// Returns the start of a URL for a message, without spaces, control characters and quotes: a server may have chosen it, and its words
 /// must not look like those of the message.
-pub(crate) fn shown(url: &str) -> String {
+pub(crate) fn show_url(url: &str) -> String {
     const MAX_SHOWN: usize = 200;
     const ESCAPED: &AsciiSet = &CONTROLS
         .add(b' ')

@@ -4,7 +4,7 @@ use tools::protocol::Normaliser;
 use url::Url;
 
 use crate::HttpError;
-use crate::error::shown;
+use crate::error::show_url;
 
 const MAX_LENGTH: usize = 8192;
 
@@ -14,7 +14,7 @@ const MAX_LENGTH: usize = 8192;
 /// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, too long, not `http` or `https`, or has credentials.
 pub(crate) fn parse(text: &str) -> Result<Url, HttpError> {
     let refused = |reason: String| HttpError::Url {
-        url: shown(text),
+        url: show_url(text),
         reason,
     };
     if text.len() > MAX_LENGTH {
@@ -57,10 +57,10 @@ pub fn net_host(url: &Url) -> String {
 pub(crate) fn follow(from: &Url, location: &[u8]) -> Result<Url, HttpError> {
     let text = String::from_utf8_lossy(location);
     let refused = |reason: &str| HttpError::Url {
-        url: shown(&text),
+        url: show_url(&text),
         reason: format!(
             "{} redirects to it, and {reason}; request another URL",
-            shown(from.as_str())
+            show_url(from.as_str())
         ),
     };
     // Servers send spaces unescaped. In a host, the escape is refused.
@@ -228,8 +228,8 @@ mod tests {
                 "{shown}"
             );
         }
-        let long = shown(&"ü".repeat(1000));
-        assert_eq!((long.len(), shown(&long)), (203, long.clone()));
-        assert_eq!(shown("http://a/b?c=%20[d]#e"), "http://a/b?c=%20[d]#e");
+        let long = show_url(&"ü".repeat(1000));
+        assert_eq!((long.len(), show_url(&long)), (203, long.clone()));
+        assert_eq!(show_url("http://a/b?c=%20[d]#e"), "http://a/b?c=%20[d]#e");
     }
 }

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, Method, StatusCode, header};
 
-use crate::error::shown;
+use crate::error::show_url;
 use crate::hop::Hop;
 use crate::{HttpError, headers, location};
 
@@ -51,7 +51,7 @@ pub(crate) fn next(
                 &next.url,
                 format!(
                     "{} redirects a body to it, another origin; send the request to it directly",
-                    shown(hop.url.as_str())
+                    show_url(hop.url.as_str())
                 ),
             ));
         }

@@ -88,7 +88,7 @@ impl Audit {
 
     /// Verifies the hash chain of all rows and returns the current head.
     ///
-    /// Finds a row that was edited, deleted, added or moved. An [erased](crate::erase) row is intact; [`erased`](Self::erased)
+    /// Finds a row that was edited, deleted, added or moved. An [erased](crate::erase) row is intact; [`count_erased`](Self::count_erased)
     /// counts these. Given an earlier head, also finds:
     ///
     /// - rows cut off at the end, even by SQLite itself, which drops the damaged end of its log silently;
@@ -140,7 +140,7 @@ impl Audit {
     ///
     /// # Errors
     /// Returns [`AuditError::Read`] if the journal cannot be read.
-    pub fn erased(&self) -> Result<u64, AuditError> {
+    pub fn count_erased(&self) -> Result<u64, AuditError> {
         let sql = "SELECT count(*) FROM entry WHERE kind = ?";
         self.connection
             .query_row(sql, [ERASED], |row| row.get(0))
@@ -217,7 +217,7 @@ fn row_hash(
         // Without its salt the content cannot be compared, so each column must be as `erase` leaves it.
         ValueRef::Null => columns
             .into_iter()
-            .eq(row::erased(seq).iter().map(ValueRef::from)),
+            .eq(row::erased_columns(seq).iter().map(ValueRef::from)),
         ValueRef::Blob(salt) => content == Some(chain::content(salt, columns)),
         _ => false,
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::open::Fault;
-use crate::row::{COLUMNS, erased};
+use crate::row::{COLUMNS, erased_columns};
 use crate::{Durability, OpenError, open};
 
 /// An error from [`erase`].
@@ -75,7 +75,7 @@ fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Res
     let sql = format!("UPDATE entry SET ({columns}, salt) = ({places}NULL) WHERE seq = ?1");
     let mut update = transaction.prepare(&sql)?;
     for seq in &rows {
-        update.execute(params_from_iter(erased(*seq)))?;
+        update.execute(params_from_iter(erased_columns(*seq)))?;
     }
     drop(update);
     let messages = transaction.execute("DELETE FROM message WHERE session = ?", [session])?;

@@ -23,7 +23,7 @@ impl<'a> Ledger<'a> {
         let last = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)));
         let head = match last.optional()? {
             None => Head::new(0, chain::genesis()),
-            Some((seq, hash)) => Head::new(unsigned(seq, seq, "seq")?, stored_digest(seq, hash)?),
+            Some((seq, hash)) => Head::new(to_u64(seq, seq, "seq")?, stored_digest(seq, hash)?),
         };
         Ok(Self { connection, head })
     }
@@ -136,6 +136,6 @@ pub(crate) fn stored_digest(row: i64, bytes: Vec<u8>) -> Result<Digest, Fault> {
     Ok(bytes.into())
 }
 
-fn unsigned(row: i64, number: i64, column: &'static str) -> Result<u64, Fault> {
+fn to_u64(row: i64, number: i64, column: &'static str) -> Result<u64, Fault> {
     u64::try_from(number).map_err(|_| Fault::Damaged { row, column })
 }

@@ -49,7 +49,7 @@ pub(crate) const REFUSAL: &str = "refusal";
 pub(crate) const ERASED: &str = "erased";
 
 /// Returns the columns of an erased row: empty except for the number and the kind.
-pub(crate) fn erased(seq: i64) -> [Value; COLUMNS.len()] {
+pub(crate) fn erased_columns(seq: i64) -> [Value; COLUMNS.len()] {
     let mut columns = Row {
         kind: ERASED,
         ..Row::default()

@@ -156,7 +156,7 @@ impl Attribute {
 }
 
 fn name(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
-    let name: LitStr = value::assigned(key, input, "write `name = \"group.action\"`")?;
+    let name: LitStr = value::parse_eq(key, input, "write `name = \"group.action\"`")?;
     match crate::name::error(&name.value()) {
         Some(message) => Err(Error::new(name.span(), message)),
         None => Ok(name),

@@ -16,7 +16,7 @@ pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream
     let here = Span::mixed_site();
     let ident = &function.item.sig.ident;
     let read = read(function);
-    let called = called(function, &quote! { #ident }, ident.span());
+    let called = quote_call(function, &quote! { #ident }, ident.span());
     let output = match &function.item.sig.output {
         ReturnType::Type(_, ty) => at(ty.span()),
         ReturnType::Default => here,
@@ -74,7 +74,7 @@ pub(crate) fn concerns(path: &Path, function: &Function) -> TokenStream {
 pub(crate) fn preview(path: &Path, function: &Function) -> TokenStream {
     let here = Span::mixed_site();
     let read = read(function);
-    let called = called(function, &quote! { #path }, path.span());
+    let called = quote_call(function, &quote! { #path }, path.span());
     let finished = quote_spanned! {at(path.span())=> __toolcrib::preview(__output) };
     let body = quote_spanned! {here=>
         #read
@@ -92,7 +92,7 @@ pub(crate) fn preview(path: &Path, function: &Function) -> TokenStream {
 pub(crate) fn targets(path: &Path, function: &Function) -> TokenStream {
     let ty = arguments_type(function);
     let here = at(path.span());
-    let passed = passed(function, here).into_iter().flatten();
+    let passed = quote_arguments(function, here).into_iter().flatten();
     quote_spanned! {here=>
         |__arguments| {
             let __arguments = __toolcrib::arguments_for_targets::<#ty>(&__arguments)?;
@@ -131,7 +131,7 @@ fn read(function: &Function) -> TokenStream {
 }
 
 /// Returns the call of a function with the tool's parameters. Errors about the call are placed at `place`.
-fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
+fn quote_call(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
     let here = at(place);
     let passed = passed_with_context(function, here);
     let wait = function.is_async().then(|| quote_spanned! {here=> .await });
@@ -143,7 +143,7 @@ fn passed_with_context(function: &Function, here: Span) -> impl Iterator<Item = 
     function
         .parameters
         .iter()
-        .zip(passed(function, here))
+        .zip(quote_arguments(function, here))
         .map(move |(parameter, passed)| match parameter {
             Parameter::Context { owned: true } => {
                 quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) }
@@ -153,7 +153,7 @@ fn passed_with_context(function: &Function, here: Span) -> impl Iterator<Item = 
 }
 
 /// Returns the expression for each parameter, or `None` for the context.
-fn passed(function: &Function, here: Span) -> Vec<Option<TokenStream>> {
+fn quote_arguments(function: &Function, here: Span) -> Vec<Option<TokenStream>> {
     let expression = |parameter: &Parameter| match parameter {
         Parameter::Context { .. } => None,
         Parameter::Argument(argument) => {

@@ -184,11 +184,11 @@ fn is_owned(ty: &Type, errors: &mut Errors) -> bool {
         Type::Reference(reference) => {
             let elem = plain(&reference.elem);
             let write = match elem {
-                Type::Slice(slice) => format!("Vec<{}>", shown(&slice.elem)),
+                Type::Slice(slice) => format!("Vec<{}>", show_tokens(&slice.elem)),
                 Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
                 Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Path") => "String".to_owned(),
                 Type::TraitObject(_) => "a concrete type".to_owned(),
-                elem => shown(elem),
+                elem => show_tokens(elem),
             };
             let write = if write.contains(' ') { write } else { format!("`{write}`") };
             format!("an argument is deserialized from JSON and cannot be a reference; write {write} (only the context is a reference: `&ToolContext`)")
@@ -231,7 +231,7 @@ fn borrowed_inside(tokens: TokenStream) -> Option<Inside> {
     })
 }
 
-fn shown(tokens: &impl ToTokens) -> String {
+fn show_tokens(tokens: &impl ToTokens) -> String {
     tokens
         .to_token_stream()
         .to_string()

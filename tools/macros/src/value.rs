@@ -25,7 +25,7 @@ pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> Result<Span> {
 
 /// Parses `= "text"`. A blank text is an error.
 pub(crate) fn text(key: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
-    let text: LitStr = assigned(key, input, &format!("write `{key} = \"…\"`"))?;
+    let text: LitStr = parse_eq(key, input, &format!("write `{key} = \"…\"`"))?;
     if text.value().trim().is_empty() {
         let message = format!("`{key}` is blank; write a text, or remove `{key}`");
         return Err(Error::new(text.span(), message));
@@ -62,7 +62,7 @@ pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> 
 /// Parses `= "30s"`. Returns milliseconds.
 pub(crate) fn duration(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
     let hint = format!("write a duration, such as `{key} = \"30s\"`");
-    let text: LitStr = assigned(key, input, &hint)?;
+    let text: LitStr = parse_eq(key, input, &hint)?;
     crate::quantity::milliseconds(&text.value()).map_err(|message| Error::new(text.span(), message))
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn types(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Type>> {
             .into_iter()
             .collect()
     } else {
-        vec![assigned(key, input, &hint)?]
+        vec![parse_eq(key, input, &hint)?]
     };
     if types.is_empty() {
         return Err(Error::new(key.span(), format!("`{key}` is empty; {hint}")));
@@ -177,7 +177,7 @@ pub(crate) fn all(tokens: TokenStream, mut read: impl FnMut(ParseStream<'_>)) {
 }
 
 /// Parses `= value`.
-pub(crate) fn assigned<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
+pub(crate) fn parse_eq<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
     equals(key, input, hint)?;
     parse(input, hint)
 }

@@ -18,13 +18,13 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
 
 /// Writes a file at once: other processes see the old or the new one.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    written(path, text)?.persist(path)?;
+    write_temporary(path, text)?.persist(path)?;
     Ok(())
 }
 
 /// Writes a file at once, unless there is one. Returns false if there is.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<bool> {
-    match written(path, text)?.persist_noclobber(path) {
+    match write_temporary(path, text)?.persist_noclobber(path) {
         Ok(_) => Ok(true),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error.error),
@@ -32,7 +32,7 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<bool> {
 }
 
 /// Writes a temporary file, which is for the user only, beside the path.
-fn written(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
+fn write_temporary(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new("."));
     private::create_folder(folder)?;
     // In the same folder, because a rename stays within one file system.

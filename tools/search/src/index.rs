@@ -61,12 +61,12 @@ impl Index {
             settings,
             ranking,
         }
-        .updated(tools)
+        .update(tools)
     }
 
     /// Builds the index of `tools`. Definitions whose texts are in this index unchanged are not read again.
     #[must_use]
-    pub fn updated<'a>(&self, tools: impl IntoIterator<Item = &'a Tool>) -> Self {
+    pub fn update<'a>(&self, tools: impl IntoIterator<Item = &'a Tool>) -> Self {
         let known: HashMap<u64, &Arc<Document>> = self
             .documents
             .iter()
@@ -197,7 +197,7 @@ mod tests {
             tool("edited", "before"),
             tool("gone", "away"),
         ]);
-        let updated = index.updated(&[
+        let updated = index.update(&[
             tool("added", "new"),
             tool("edited", "after"),
             tool("kept", "same"),

@@ -47,7 +47,7 @@ impl ConcurrencyLimit {
         self.is_wanted.store(is_wanted, Ordering::SeqCst);
     }
 
-    pub(super) fn taken(&self) -> usize {
+    pub(super) fn count_taken(&self) -> usize {
         self.taken.load(Ordering::SeqCst)
     }
 }

@@ -113,7 +113,7 @@ impl Admission {
 
     /// Returns the number of running calls, without nested ones.
     pub fn running(&self) -> usize {
-        self.concurrency.taken()
+        self.concurrency.count_taken()
     }
 
     /// Returns the number of waiting calls.

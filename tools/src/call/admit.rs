@@ -62,7 +62,7 @@ pub(super) fn register<'a>(
         has_foreign,
         outer_calls: &own,
     };
-    let permit = admission.register(request).map_err(overloaded)?;
+    let permit = admission.register(request).map_err(refuse)?;
     if let Some(number) = permit.id() {
         call.queue_number.get_or_init(|| QueueNumber {
             admission: admission.number,
@@ -80,10 +80,10 @@ pub(super) fn register<'a>(
 pub(super) async fn wait(call: &CallScope, permit: &Permit<'_>) -> Result<(), ToolErrorKind> {
     before_deadline(call, permit.wait(call.deadline.at()))
         .await?
-        .map_err(overloaded)
+        .map_err(refuse)
 }
 
-fn overloaded(Refused { retry_after }: Refused) -> ToolErrorKind {
+fn refuse(Refused { retry_after }: Refused) -> ToolErrorKind {
     ToolErrorKind::Overloaded {
         retry_after: Some(retry_after),
     }

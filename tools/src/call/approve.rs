@@ -117,7 +117,7 @@ async fn ask(
         Err(NoAnswer::Late) if limit < cx.approval_timeout() => {
             Err(ToolErrorKind::Timeout { limit })
         }
-        Err(NoAnswer::Late) => Err(cx.unapproved(
+        Err(NoAnswer::Late) => Err(cx.explain_unapproved(
             Some(entry.tool().into()),
             targets.to_vec(),
             concerns,
@@ -139,7 +139,7 @@ fn refusal(
         .cloned()
         .collect();
     if uncovered.is_empty() {
-        return cx.unapproved(Some(entry.tool().into()), targets.to_vec(), concerns, None);
+        return cx.explain_unapproved(Some(entry.tool().into()), targets.to_vec(), concerns, None);
     }
     ToolErrorKind::PermissionDenied {
         needed: uncovered,

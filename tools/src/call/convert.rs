@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use protocol::{Content, Effects};
 use serde_json::Value;
 
-use crate::schema::{Reading, quote, read, unescaped};
+use crate::schema::{Reading, quote, read, unescape};
 use crate::{Entry, Input, ToolContext, ToolErrorKind};
 
 /// The root of the files that targets of the scheme `fs` name, as a service of a context. An argument with an absolute path below it is
@@ -117,7 +117,7 @@ fn relative_paths(
         };
         for (pointer, path) in paths {
             let (written, path) = match path.strip_prefix("file://") {
-                Some(path) => ("a file URL", Cow::Owned(unescaped(path))),
+                Some(path) => ("a file URL", Cow::Owned(unescape(path))),
                 None => ("an absolute path", Cow::Borrowed(path)),
             };
             let Some(relative) = root.relative(&path) else {

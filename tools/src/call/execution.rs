@@ -86,14 +86,14 @@ impl Future for Execution {
 #[inline]
 pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {
     if open.span.is_traced() {
-        traced(open, call)
+        trace(open, call)
     } else {
         call
     }
 }
 
 #[cold]
-fn traced(open: CallSpan, call: Execution) -> Execution {
+fn trace(open: CallSpan, call: Execution) -> Execution {
     let span = if open.is_own {
         open.span.get()
     } else {

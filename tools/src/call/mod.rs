@@ -167,7 +167,7 @@ pub fn validate(
                 validate::validate_in(cx, entry, &arguments, checked)
             })
         });
-    validated.map_err(|error| error.named(entry.name()))
+    validated.map_err(|error| error.with_tool(entry.name()))
 }
 
 /// Returns the arguments of a call as the tool gets them in this context, after the stage *convert*. Arguments that are refused stay.
@@ -207,7 +207,7 @@ pub(crate) fn execute_in(
         )),
         (Err(error), record) => match (AbsentTools::for_error(cx, &error), record) {
             (Some(absent), record) => Execution::new(async move {
-                let error = absent.explained(error).await;
+                let error = absent.explain(error).await;
                 match record {
                     Some(record) => record.close(Err(error)).await,
                     None => Err(error),
@@ -287,7 +287,7 @@ async fn pass(
     let outcome = outcome.map_err(|mut error| {
         bound::bound_error(overflow, error.kind_mut());
         error
-            .named(entry.name())
+            .with_tool(entry.name())
             .with_former_name(former, entry.name())
     });
     match record {

@@ -31,14 +31,14 @@ pub(super) fn notes(
     let tool = spelling.tool(entry.name());
     let note = |Misspelt { given, near }: &Misspelt| {
         let (given, near) = (
-            quote(&spelling.unnamed(given), 128),
+            quote(&spelling.spell_unnamed(given), 128),
             quote(spelling.argument(near), 128),
         );
         Content::text(format!(
             "note: {given} is not a parameter of {tool}; did you mean {near}?"
         ))
     };
-    let renamed = former.map(|former| Content::text(spelling.renamed(former, entry.name())));
+    let renamed = former.map(|former| Content::text(spelling.note_renamed(former, entry.name())));
     let read = readings
         .iter()
         .map(|reading| convert::note(reading, |name| spelling.argument(name).to_owned()));

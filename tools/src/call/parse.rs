@@ -12,7 +12,7 @@ use crate::{Arguments, Entry, Input, ToolErrorKind, Violation, size};
 pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolErrorKind> {
     let read = match arguments {
         Arguments::Text(text) => from_text(text),
-        Arguments::Json(json) => bounded(json),
+        Arguments::Json(json) => check_limits(json),
     };
     Ok(Input::new(read?, entry.has_masked()))
 }
@@ -40,7 +40,7 @@ fn from_text(text: String) -> Result<Json, Violation> {
     })
 }
 
-fn bounded(json: Json) -> Result<Json, Violation> {
+fn check_limits(json: Json) -> Result<Json, Violation> {
     // A parsed value from a host is checked as text is: all that walks it afterwards recurses.
     if json.extent().depth > MAX_DEPTH {
         return Err(too_deep(String::new()));

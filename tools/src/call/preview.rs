@@ -34,7 +34,7 @@ pub(super) struct PreviewRequest<'a> {
 }
 
 impl PreviewSource for PreviewRequest<'_> {
-    fn shown(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>> {
+    fn run_preview(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>> {
         Box::pin(async { self.shown.get_or_init(|| self.make()).await.clone() })
     }
 }
@@ -54,7 +54,7 @@ impl PreviewRequest<'_> {
     /// Makes the preview of the call as it is now.
     async fn make(&self) -> PreviewOutcome {
         let outcome = self.run().await.transpose()?;
-        Some(outcome.map(bounded).map_err(|mut error| {
+        Some(outcome.map(truncate).map_err(|mut error| {
             // The whole text is not stored, because the model could read it there.
             bound_error(
                 Overflow {
@@ -63,7 +63,7 @@ impl PreviewRequest<'_> {
                 },
                 error.kind_mut(),
             );
-            error.named(self.entry.name())
+            error.with_tool(self.entry.name())
         }))
     }
 
@@ -104,7 +104,7 @@ impl Resolve for NoTools {
 }
 
 /// Truncates the text to its limits.
-fn bounded(mut preview: Preview) -> Preview {
+fn truncate(mut preview: Preview) -> Preview {
     let text = &mut preview.text;
     let lines = text
         .split_inclusive('\n')
@@ -136,14 +136,14 @@ mod tests {
             &"a\n".repeat(Preview::MAX_LINES),
             &"é".repeat(Preview::MAX_BYTES / 2),
         ] {
-            assert_eq!(bounded(Preview::diff(text)).text(), text);
+            assert_eq!(truncate(Preview::diff(text)).text(), text);
         }
     }
 
     #[test]
     fn a_long_text_keeps_its_beginning_and_says_how_much_is_missing() {
         let lines = "é\n".repeat(Preview::MAX_LINES + 7);
-        let kept = bounded(Preview::summary(lines));
+        let kept = truncate(Preview::summary(lines));
         assert_eq!(kept.text().lines().count(), Preview::MAX_LINES + 1);
         assert!(
             kept.text().ends_with("[… 21 more bytes are not shown …]\n"),
@@ -152,7 +152,7 @@ mod tests {
         );
 
         let line = format!("a{}", "é".repeat(Preview::MAX_BYTES));
-        let kept = bounded(Preview::summary(line));
+        let kept = truncate(Preview::summary(line));
         let missing = Preview::MAX_BYTES + 2;
         assert!(
             kept.text()

@@ -126,7 +126,7 @@ impl Record {
         arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolErrorKind> {
         // Neither a secret nor a digest of it is stored, because the secret could be guessed from its digest.
-        let own = entry.masked(arguments);
+        let own = entry.mask(arguments);
         let shown = entry.with_kept_call(own.clone(), arguments, &|name| scope.resolve(name).ok());
         let arguments = self.arguments.insert(CallArguments::new(own, shown));
         self.tool_digest = Some(entry.digest());

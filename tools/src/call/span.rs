@@ -32,7 +32,7 @@ pub struct CallSpan {
 #[inline]
 pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
     if level_enabled!(LEVEL) {
-        opened(cx, name, entry)
+        open_span(cx, name, entry)
     } else {
         CallSpan::default()
     }
@@ -53,7 +53,7 @@ pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, scope: &Scope, a
 }
 
 #[cold]
-fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
+fn open_span(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
     // The name comes from a model and can be of any length; a valid one is at most this long.
     let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
     let make = || {

@@ -14,7 +14,7 @@ impl Entry {
     pub fn targets(&self, arguments: &Json) -> Result<Vec<Target>, TargetError> {
         let tool = self.tool();
         if tool.effects.are_computed() {
-            return computed(self, arguments);
+            return compute_targets(self, arguments);
         }
         tool.effects
             .targets(&tool.name, &tool.parameters, arguments)
@@ -25,7 +25,7 @@ impl Entry {
 ///
 /// # Errors
 /// Returns an error if the handler has no such function, if it fails, or if the effects of the tool do not declare a target.
-fn computed(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError> {
+fn compute_targets(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError> {
     let arguments = Input::new(arguments.clone(), entry.has_masked());
     let targets =
         Panic::catch(|| entry.handler().targets(arguments)).map_err(|Panic(message)| {

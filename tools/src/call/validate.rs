@@ -8,9 +8,9 @@ use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind, Violation, sche
 /// Validates the arguments and returns the targets of the call.
 ///
 /// # Errors
-/// Returns the errors of [`judged`].
+/// Returns the errors of [`judge`].
 pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
-    judged(entry, arguments, entry.check_arguments(arguments))
+    judge(entry, arguments, entry.check_arguments(arguments))
 }
 
 /// Returns the targets of a call whose arguments were checked.
@@ -18,7 +18,7 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
 /// # Errors
 /// - [`ToolErrorKind::InvalidArguments`] if the arguments do not fit the schema or form no target, such as a path that leaves its root.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
-fn judged(
+fn judge(
     entry: &Entry,
     arguments: &Input,
     checked: Result<(), ToolErrorKind>,
@@ -54,7 +54,7 @@ pub(super) fn validate_in(
     arguments: &Input,
     checked: Result<(), ToolErrorKind>,
 ) -> Result<Vec<Target>, ToolError> {
-    let targets = judged(entry, arguments, checked)?;
+    let targets = judge(entry, arguments, checked)?;
     if let Some(cx) = cx {
         Panic::catch(|| entry.handler().check(cx, arguments))
             .unwrap_or_else(|Panic(message)| Err(ToolErrorKind::Panicked { message }.into()))?;
@@ -65,7 +65,7 @@ pub(super) fn validate_in(
 fn violation(error: &TargetError, entry: &Entry, arguments: &Input) -> Violation {
     let pointer = error.pointer();
     // If the pointer leads nowhere, the whole arguments are shown, which may have secrets.
-    let arguments = entry.masked(arguments.json());
+    let arguments = entry.mask(arguments.json());
     let found = schema::show(
         arguments
             .value()

@@ -327,7 +327,7 @@ impl Slots {
     }
 
     /// Returns the slots, sorted by name.
-    pub(crate) fn sorted(&self) -> Vec<Slot> {
+    pub(crate) fn in_order(&self) -> Vec<Slot> {
         let mut slots: Vec<_> = self.slots.iter().collect();
         slots.sort_unstable_by_key(|(name, _)| *name);
         slots.into_iter().map(|(_, slot)| slot.clone()).collect()

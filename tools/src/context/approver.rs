@@ -74,7 +74,7 @@ impl<'a> Approval<'a> {
     /// [`Panicked`](crate::ToolErrorKind::Panicked), or a refusal of the grant. It is no reason against the call; show it instead of
     /// the preview.
     pub async fn preview(&self) -> Option<Result<Preview, ToolError>> {
-        self.preview.shown().await
+        self.preview.run_preview().await
     }
 
     /// Returns the sensitive path that a target matches, to be shown with the question. Returns `None` if the target is not sensitive.

@@ -64,9 +64,9 @@ impl CallDeadline {
     }
 
     /// Returns the same deadline, for another attempt.
-    pub(super) fn shared(&self) -> Self {
+    pub(super) fn share(&self) -> Self {
         let moved = OnceLock::new();
-        moved.get_or_init(|| self.moved().clone());
+        moved.get_or_init(|| self.moved_deadline().clone());
         Self {
             initial: self.initial,
             moved,
@@ -75,7 +75,7 @@ impl CallDeadline {
 
     /// Moves the deadline to `at`, unless it is later already.
     fn prolong(&self, at: Instant) {
-        let mut moved = lock(self.moved());
+        let mut moved = lock(self.moved_deadline());
         if moved.open_questions > 0 {
             moved.left = moved.left.max(at.saturating_duration_since(Instant::now()));
         } else {
@@ -83,7 +83,7 @@ impl CallDeadline {
         }
     }
 
-    fn moved(&self) -> &Arc<Mutex<MovedDeadline>> {
+    fn moved_deadline(&self) -> &Arc<Mutex<MovedDeadline>> {
         let new = || MovedDeadline {
             at: self.initial,
             left: Duration::ZERO,
@@ -95,7 +95,7 @@ impl CallDeadline {
 
     /// Stops the clock for a question that ends at `until`. The deadline never moves beyond `latest`.
     fn stop(&self, until: Instant, latest: Option<Instant>) {
-        let mut moved = lock(self.moved());
+        let mut moved = lock(self.moved_deadline());
         if moved.open_questions == 0 {
             // Only the first of several open questions stops the clock; the others find it stopped.
             moved.left = moved.at.saturating_duration_since(Instant::now());
@@ -107,7 +107,7 @@ impl CallDeadline {
 
     /// Starts the clock again, if no other question is open.
     fn restart(&self) {
-        let mut moved = lock(self.moved());
+        let mut moved = lock(self.moved_deadline());
         moved.open_questions -= 1;
         if moved.open_questions > 0 {
             return;
@@ -197,7 +197,7 @@ impl ToolContext {
             && let Some(observer) = call.caller.observer()
         {
             // A panic of the observer does not stop the call, and the panic hook has reported it.
-            let _ = Panic::catch(|| observer.started(self, call.limit));
+            let _ = Panic::catch(|| observer.on_start(self, call.limit));
         }
     }
 
@@ -230,7 +230,7 @@ fn each_call(call: &Arc<CallScope>, change: impl Fn(&CallScope)) {
                 call: Some(call.clone()),
             };
             // A panic of the observer does not stop the call, and the panic hook has reported it.
-            let _ = Panic::catch(|| observer.moved(&cx));
+            let _ = Panic::catch(|| observer.on_move(&cx));
         }
     }
 }
@@ -243,11 +243,11 @@ pub trait DeadlineObserver: Send + Sync {
     /// Called once for the call with this observer in its [place](super::place::CallPlace), not for the calls that its tool makes. The call ends
     /// at the [deadline](ToolContext::deadline) of `cx`, `limit` from now. Runs in the task of the call, before the
     /// tool, so it must not block.
-    fn started(&self, cx: &ToolContext, limit: Duration);
+    fn on_start(&self, cx: &ToolContext, limit: Duration);
 
     /// Called when the deadline of a started call moves, because it or a nested call waits for an [answer](ToolContext::ask), or has
     /// one. `cx` has the new deadline. Must not block. Does nothing by default.
-    fn moved(&self, cx: &ToolContext) {
+    fn on_move(&self, cx: &ToolContext) {
         let _ = cx;
     }
 }

@@ -198,7 +198,7 @@ impl Host {
 
     /// Sets whether the spans of calls record arguments and results. Off by default.
     ///
-    /// Secrets in arguments are [masked](crate::Entry::masked). All other content goes to the receiver of the spans.
+    /// Secrets in arguments are [masked](crate::Entry::mask). All other content goes to the receiver of the spans.
     pub fn with_recorded_content(self, is_recorded: bool) -> Self {
         self.with(|facts| facts.records_content = is_recorded)
     }

@@ -65,7 +65,7 @@ impl KnownTexts {
 
     /// Forgets the prompts, and ignores later ones, because strangers write them.
     pub fn ignore_prompts(&self) {
-        let mut texts = self.locked();
+        let mut texts = self.lock();
         texts.ignores_prompts = true;
         texts.prompts.clear();
     }
@@ -74,7 +74,7 @@ impl KnownTexts {
     pub fn add_prompt(&self, prompt: &str) {
         // A prompt may quote a page, whose author would then choose which URLs need no question.
         let own = prompt.split("<<< from ").next().unwrap_or_default();
-        let mut texts = self.locked();
+        let mut texts = self.lock();
         if texts.ignores_prompts {
             return;
         }
@@ -89,7 +89,7 @@ impl KnownTexts {
         let Ok(host) = Normaliser::Host.apply(document) else {
             return;
         };
-        let mut texts = self.locked();
+        let mut texts = self.lock();
         for link in url_parts::urls_in(text) {
             // A link to another host could be one that its author made to carry data to a host of their own.
             if let Some(parts) = UrlParts::new(&link).filter(|parts| parts.host == host) {
@@ -125,7 +125,7 @@ impl KnownTexts {
         let Some(parts) = UrlParts::new(url) else {
             return;
         };
-        let mut texts = self.locked();
+        let mut texts = self.lock();
         for stem in [parts.root(), parts.stem()] {
             texts.add(|texts| &mut texts.stems, stem.to_owned());
         }
@@ -134,7 +134,7 @@ impl KnownTexts {
 
     /// Adds a text beside the URLs of a call that may run.
     pub(crate) fn add_text(&self, text: &str) {
-        self.locked().add(|texts| &mut texts.sent, text.to_owned());
+        self.lock().add(|texts| &mut texts.sent, text.to_owned());
     }
 
     /// Returns true if the URL, as it is sent, is one of these:
@@ -150,7 +150,7 @@ impl KnownTexts {
         let Some(parts) = UrlParts::new(url) else {
             return false;
         };
-        let texts = self.locked();
+        let texts = self.lock();
         // The root of a granted host carries no text of the model.
         parts.text == parts.root()
             || texts.sent.contains(&parts.text)
@@ -168,7 +168,7 @@ impl KnownTexts {
         let Some(parts) = UrlParts::new(url) else {
             return false;
         };
-        let texts = self.locked();
+        let texts = self.lock();
         texts.stems.contains(parts.root())
             || texts.has_run(&parts.host)
             || texts.of_prompts().any(|url| url.host == parts.host)
@@ -176,7 +176,7 @@ impl KnownTexts {
 
     /// Returns true if a text beside the URL of a call is a run of words of a prompt, or was in an earlier call.
     pub(crate) fn contains_text(&self, text: &str) -> bool {
-        let texts = self.locked();
+        let texts = self.lock();
         texts.sent.contains(text) || texts.has_run(text)
     }
 
@@ -186,7 +186,7 @@ impl KnownTexts {
         let Some(parts) = UrlParts::new(url) else {
             return false;
         };
-        let mut texts = self.locked();
+        let mut texts = self.lock();
         let is_counted = texts.last == parts.text || texts.count.add();
         if is_counted {
             texts.last = parts.text;
@@ -196,22 +196,22 @@ impl KnownTexts {
 
     /// Begins a new count, because a person has said yes to a URL.
     pub(crate) fn reset_count(&self) {
-        self.locked().count = UrlCount::default();
+        self.lock().count = UrlCount::default();
     }
 
     /// Returns the number of URLs that were read without a question.
     pub fn count(&self) -> UrlCount {
-        self.locked().count
+        self.lock().count
     }
 
     /// Adds the number of URLs that an earlier process of the session has read without a question. The higher one counts.
     pub fn restore_count(&self, count: UrlCount) {
-        let mut texts = self.locked();
+        let mut texts = self.lock();
         // The lower one would give a resumed session a count that it has used.
         texts.count = texts.count.max(count);
     }
 
-    fn locked(&self) -> MutexGuard<'_, Texts> {
+    fn lock(&self) -> MutexGuard<'_, Texts> {
         self.0.lock().ignore_poison()
     }
 }
@@ -241,7 +241,7 @@ impl Texts {
 /// Does not show the texts.
 impl fmt::Debug for KnownTexts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts = self.locked();
+        let texts = self.lock();
         let (prompts, sent, count) = (texts.prompts.len(), texts.sent.len(), texts.count);
         f.debug_struct("KnownTexts")
             .field("prompts", &prompts)

@@ -133,8 +133,8 @@ impl ToolContext {
     }
 
     /// Returns a context for nested calls, with the intersection of this grant and these clauses.
-    pub fn narrowed(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
-        let grant = self.facts.grant.narrowed(clauses);
+    pub fn narrow(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
+        let grant = self.facts.grant.narrow(clauses);
         self.clone().with(|facts| facts.grant = Arc::new(grant))
     }
 

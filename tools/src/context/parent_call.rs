@@ -36,7 +36,7 @@ impl ParentCall {
     /// Returns the key of its next nested call and advances the number.
     fn next_key(&self) -> Option<CallKey> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.key.as_ref().map(|key| key.nested(number))
+        self.key.as_ref().map(|key| key.nest(number))
     }
 }
 

@@ -85,13 +85,13 @@ impl ToolContext {
                 needed: needed(),
                 granted: self.grant().clone(),
             }),
-            Some(_) => Err(self.unapproved(tool, needed(), &[], None)),
+            Some(_) => Err(self.explain_unapproved(tool, needed(), &[], None)),
         }
     }
 
     /// Returns the error of a call without the approval it needs. `waited` is the time spent waiting for the answer, or `None` if there
     /// was no approver to ask.
-    pub(crate) fn unapproved(
+    pub(crate) fn explain_unapproved(
         &self,
         tool: Option<ToolNames<'_>>,
         needed: Vec<Target>,
@@ -131,12 +131,12 @@ impl ToolContext {
             Reason::Sensitive(path) => path.covers(approved.value()),
             _ => true,
         };
-        self.approved()
+        self.approved_targets()
             .iter()
             .any(|approved| is_within(target, approved) && was_shown(approved))
     }
 
-    fn approved(&self) -> &[Target] {
+    fn approved_targets(&self) -> &[Target] {
         self.call.as_ref().map_or(&[], |call| &call.approved)
     }
 
@@ -153,7 +153,7 @@ impl ToolContext {
         let reads = READS.parse::<Clause>().ok();
         self.clone().with(|facts| {
             facts.previewed = Some(facts.grant.clone());
-            facts.grant = Arc::new(facts.grant.narrowed(reads));
+            facts.grant = Arc::new(facts.grant.narrow(reads));
             facts.approver = None;
             facts.person = None;
             facts.journal = None;

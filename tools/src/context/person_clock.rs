@@ -43,7 +43,7 @@ impl PersonClock {
     }
 
     /// Returns the time waited so far, open waits included.
-    pub fn waited(&self) -> Duration {
+    pub fn total(&self) -> Duration {
         let waits = lock(&self.waits);
         waits.ended + waits.since.map(|since| since.elapsed()).unwrap_or_default()
     }
@@ -115,14 +115,14 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         drop(one);
         assert!(
-            clock.waited() >= Duration::from_millis(20),
+            clock.total() >= Duration::from_millis(20),
             "the other wait is open"
         );
         drop(other);
-        let waited = clock.waited();
+        let waited = clock.total();
         assert!(waited >= Duration::from_millis(20) && waited <= begun.elapsed());
         std::thread::sleep(Duration::from_millis(1));
-        assert_eq!(clock.waited(), waited);
+        assert_eq!(clock.total(), waited);
     }
 
     #[tokio::test(start_paused = true)]
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(tokio::join!(ends, idle).1, STEP * 2);
         tokio::time::sleep(STEP).await;
         assert_eq!(
-            [&one, &other, &outer].map(|clock| clock.waited()),
+            [&one, &other, &outer].map(|clock| clock.total()),
             [STEP, STEP * 2, STEP * 2]
         );
     }

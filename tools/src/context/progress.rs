@@ -42,7 +42,7 @@ impl Progress {
     }
 
     /// Cuts a long message.
-    pub(super) fn bounded(mut self) -> Self {
+    pub(super) fn truncate_message(mut self) -> Self {
         if let Some(message) = self
             .message
             .as_mut()

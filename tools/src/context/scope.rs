@@ -86,7 +86,7 @@ impl CallScope {
         Self {
             entry: self.entry.clone(),
             caller: self.caller.clone(),
-            deadline: self.deadline.shared(),
+            deadline: self.deadline.share(),
             limit: self.limit,
             depth: self.depth,
             approved: self.approved.clone(),
@@ -102,7 +102,7 @@ impl CallScope {
     }
 
     /// Returns the scope of work that goes on after the call. It has another caller, a new deadline, and nothing that the call holds.
-    pub(super) fn detached(&self, caller: ToolContext) -> Self {
+    pub(super) fn detach(&self, caller: ToolContext) -> Self {
         let (deadline, limit) = caller.deadline_for(&self.entry);
         Self {
             entry: self.entry.clone(),
@@ -199,7 +199,7 @@ impl ToolContext {
     /// - The grant, the approved targets, the policy, the approver, the depth and the place in the journal are those of the call.
     /// - The time limit of the tool starts anew. The host's deadline holds.
     /// - Progress, deadline observer, person clock and call order belong to the call, which has ended, so there are none.
-    pub(crate) fn detached(&self, token: CancellationToken, services: &Services) -> Self {
+    pub(crate) fn detach(&self, token: CancellationToken, services: &Services) -> Self {
         let own = self.clone().outliving(services);
         let Some(call) = self.call() else {
             return own.with_cancellation(token);
@@ -210,7 +210,7 @@ impl ToolContext {
             call: None,
         };
         let caller = caller.outliving(services).with_cancellation(token);
-        let call = CallScope::detached(call, caller);
+        let call = CallScope::detach(call, caller);
         Self {
             facts: own.facts,
             call: Some(call.into()),
@@ -341,7 +341,7 @@ impl ToolContext {
     pub fn report(&self, progress: Progress) {
         // Progress after the end of the call is discarded, like a late result.
         if let (Some(sink), false) = (&self.facts.progress, self.is_cancelled()) {
-            sink.report(self, progress.bounded());
+            sink.report(self, progress.truncate_message());
         }
     }
 

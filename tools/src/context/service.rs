@@ -25,7 +25,7 @@ struct Service {
 }
 
 impl Service {
-    fn shared<T: Send + Sync + 'static>(value: Arc<T>) -> Self {
+    fn from_arc<T: Send + Sync + 'static>(value: Arc<T>) -> Self {
         Self {
             type_name: type_name::<T>(),
             value,
@@ -38,7 +38,7 @@ impl Service {
         let make = move || Self::per_agent(Arc::new(for_sub_agent(&own)), for_sub_agent);
         Self {
             for_sub_agent: Some(Arc::new(make)),
-            ..Self::shared(value)
+            ..Self::from_arc(value)
         }
     }
 }
@@ -57,7 +57,7 @@ impl Services {
     /// Adds a service that the host shares.
     pub fn insert_shared<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
         self.offered
-            .insert(TypeId::of::<T>(), Service::shared(service));
+            .insert(TypeId::of::<T>(), Service::from_arc(service));
     }
 
     /// Adds a service of which each sub-agent has its own, and replaces an earlier one of the same type. `for_sub_agent` makes it from that

@@ -75,7 +75,7 @@ impl EntryHandler {
     }
 
     /// Copies the arguments of a call only if it leaves some out.
-    fn completed<'a>(&self, arguments: &'a Input) -> Cow<'a, Input> {
+    fn complete_borrowed<'a>(&self, arguments: &'a Input) -> Cow<'a, Input> {
         if self.is_incomplete(arguments) {
             Cow::Owned(self.complete(arguments.clone()))
         } else {
@@ -99,11 +99,11 @@ impl Handler for EntryHandler {
     }
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
-        self.code().check(cx, &self.completed(arguments))
+        self.code().check(cx, &self.complete_borrowed(arguments))
     }
 
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
-        self.code().concerns(cx, &self.completed(arguments))
+        self.code().concerns(cx, &self.complete_borrowed(arguments))
     }
 
     fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {

@@ -16,24 +16,24 @@ impl Entry {
 
     /// Returns the arguments with each `writeOnly` value replaced by `[secret]`, or unchanged if the tool has no secrets. The arguments of
     /// a [kept call](crate::Handler::kept_call) are masked too, because they may have secrets of another tool.
-    /// [`Secret::masked`](crate::Secret::masked) describes the other values that are masked.
+    /// [`Secret::mask`](crate::Secret::mask) describes the other values that are masked.
     ///
     /// Approvals, events, spans and journal records show and store only masked arguments. Stored digests are computed from them too,
     /// because a short secret could be guessed from its digest. Calls that differ only in masked values have equal digests.
-    pub fn masked(&self, arguments: &Json) -> Json {
+    pub fn mask(&self, arguments: &Json) -> Json {
         match &self.mask {
             Some(mask) => mask.apply(arguments.value()).into(),
             None => arguments.clone(),
         }
     }
 
-    /// Returns the arguments as [`masked`](Self::masked) does, and the arguments of a [kept call](crate::Handler::kept_call) as its tool
+    /// Returns the arguments as [`mask`](Self::mask) does, and the arguments of a [kept call](crate::Handler::kept_call) as its tool
     /// masks them. All their values are masked if `find` does not know the tool.
     pub fn masked_in(&self, arguments: &Json, find: &dyn Fn(&str) -> Option<Arc<Self>>) -> Json {
-        self.with_kept_call(self.masked(arguments), arguments, find)
+        self.with_kept_call(self.mask(arguments), arguments, find)
     }
 
-    /// Shows the arguments of a kept call in the [masked](Self::masked) arguments, masked as those of its tool.
+    /// Shows the arguments of a kept call in the [masked](Self::mask) arguments, masked as those of its tool.
     pub(crate) fn with_kept_call(
         &self,
         masked: Json,

@@ -188,7 +188,7 @@ where
 {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         HandlerFuture::new(async move {
-            let arguments = deserialized(cx.entry(), arguments)?;
+            let arguments = deserialize(cx.entry(), arguments)?;
             (self.function)(cx, arguments).await.into_tool_result()
         })
     }
@@ -216,7 +216,7 @@ where
 ///
 /// # Errors
 /// Returns [`ToolErrorKind::InvalidArguments`] if the type is narrower than the schema that the arguments fit.
-pub(crate) fn deserialized<A: DeserializeOwned>(
+pub(crate) fn deserialize<A: DeserializeOwned>(
     entry: Option<&Entry>,
     arguments: Input,
 ) -> Result<A, ToolErrorKind> {

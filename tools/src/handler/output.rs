@@ -99,19 +99,19 @@ impl IntoToolResult for Value {
 /// Converts a value into a result. Types with a special meaning are recognised by their `TypeId`, because no trait bound can express
 /// "serialisable, except for these types".
 pub(crate) fn result_from_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, ToolError> {
-    let value = match taken::<_, ToolResult>(value) {
+    let value = match cast::<_, ToolResult>(value) {
         Ok(result) => return Ok(result),
         Err(value) => value,
     };
-    let value = match taken::<_, String>(value) {
+    let value = match cast::<_, String>(value) {
         Ok(text) => return Ok(ToolResult::text(text)),
         Err(value) => value,
     };
-    let value = match taken::<_, Content>(value) {
+    let value = match cast::<_, Content>(value) {
         Ok(content) => return Ok(content.into()),
         Err(value) => value,
     };
-    let value = match taken::<_, Vec<Content>>(value) {
+    let value = match cast::<_, Vec<Content>>(value) {
         Ok(content) => {
             return Ok(ToolResult {
                 content,
@@ -153,7 +153,7 @@ fn text<T: 'static>(value: &T) -> Option<String> {
 ///
 /// # Errors
 /// Returns the value if it is not a `B`.
-fn taken<A: 'static, B: 'static>(value: A) -> Result<B, A> {
+fn cast<A: 'static, B: 'static>(value: A) -> Result<B, A> {
     let mut slot = Some(value);
     if let Some(found) = (&mut slot as &mut dyn Any)
         .downcast_mut::<Option<B>>()

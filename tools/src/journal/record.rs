@@ -47,7 +47,7 @@ pub struct CallArguments {
 }
 
 impl CallArguments {
-    /// `own` are the arguments as the tool [masks](crate::Entry::masked) them, `json` those with the arguments of a kept call.
+    /// `own` are the arguments as the tool [masks](crate::Entry::mask) them, `json` those with the arguments of a kept call.
     pub(crate) fn new(own: Json, json: Json) -> Self {
         Self {
             json,
@@ -61,7 +61,7 @@ impl CallArguments {
         canonical_json(&self.json)
     }
 
-    /// Returns the SHA-256 of the [masked](crate::Entry::masked) arguments as canonical JSON, computed once. These are the arguments of
+    /// Returns the SHA-256 of the [masked](crate::Entry::mask) arguments as canonical JSON, computed once. These are the arguments of
     /// [`to_text`](Self::to_text), unless they have a [kept call](crate::Handler::kept_call): its arguments are wholly masked here, so
     /// that the digest does not depend on its tool.
     pub fn digest(&self) -> Digest {
@@ -138,7 +138,7 @@ impl CallKey {
 
     /// Returns the key of a nested call. `number` counts the calls made by this one, from 0.
     #[must_use]
-    pub fn nested(&self, number: u32) -> Self {
+    pub fn nest(&self, number: u32) -> Self {
         let path = match &*self.path {
             "" => number.to_string(),
             path => format!("{path}.{number}"),

@@ -62,7 +62,7 @@ impl Lint {
                 let message = "it declares no effects; declare them, such as with Effects::Pure";
                 faults.push(Fault::warning(entry, LintRule::Effects, message));
             }
-            faults.extend(unnamed(entry).map(|argument| {
+            faults.extend(list_unnamed(entry).map(|argument| {
                 let message = format!(
                     "no template names `{argument}`; a call with an address, a URL or a path there is asked about"
                 );
@@ -77,7 +77,7 @@ impl Lint {
 }
 
 /// Returns the arguments that the user's effects of a writing tool do not name, and that may hold an address, a URL or a path.
-fn unnamed(entry: &Entry) -> impl Iterator<Item = &String> {
+fn list_unnamed(entry: &Entry) -> impl Iterator<Item = &String> {
     let Tool {
         effects,
         parameters,

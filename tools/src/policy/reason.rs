@@ -77,17 +77,15 @@ impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Granted(clauses) => {
-                let clauses = clauses
-                    .iter()
-                    .map(|clause| clause.origins().located(clause));
-                write!(f, "the grant covers it by {}", joined(clauses, "or"))
+                let clauses = clauses.iter().map(|clause| clause.origins().locate(clause));
+                write!(f, "the grant covers it by {}", join_items(clauses, "or"))
             }
             Self::Untouched => f.write_str("it touches nothing, and no rule is about it"),
             Self::Rules(rules) => {
                 write!(
                     f,
                     "{} decides",
-                    subject(rules, |rule| rule.origins().located(rule))
+                    subject(rules, |rule| rule.origins().locate(rule))
                 )
             }
             Self::Ungranted => f.write_str("no clause of the grant covers it"),
@@ -146,7 +144,7 @@ fn object(key: &str, item: impl fmt::Display, origins: &Origins) -> Value {
     object
 }
 
-fn joined(items: impl Iterator<Item = String>, last: &str) -> String {
+fn join_items(items: impl Iterator<Item = String>, last: &str) -> String {
     let items: Vec<_> = items.collect();
     match items.split_last() {
         Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
@@ -163,6 +161,6 @@ pub(super) fn subject(rules: &[&Rule], shown: impl Fn(&Rule) -> String) -> Strin
     };
     format!(
         "{noun} {}",
-        joined(rules.iter().map(|rule| shown(rule)), "and")
+        join_items(rules.iter().map(|rule| shown(rule)), "and")
     )
 }

@@ -109,7 +109,7 @@ impl<'a> Ruling<'a> {
             return Vec::new();
         };
         let granted = self.grant.unspelled(target).into_iter();
-        let granted = granted.map(|(clause, word)| (clause.origins().located(clause), word));
+        let granted = granted.map(|(clause, word)| (clause.origins().locate(clause), word));
         let rules = self.policy.into_iter().flat_map(|(policy, tool)| {
             policy
                 .rules()
@@ -118,7 +118,7 @@ impl<'a> Ruling<'a> {
         });
         let rules = rules.filter_map(|rule| {
             Some((
-                rule.origins().located(rule.target()?),
+                rule.origins().locate(rule.target()?),
                 rule.unspelled(target)?,
             ))
         });

@@ -206,7 +206,7 @@ impl SensitivePaths {
             for number in self.index.candidates(name) {
                 let entry = &self.paths[number];
                 if pattern::find_at(&entry.pattern, &names, depth).is_some() {
-                    known = known.max(depth.saturating_add(pattern::covered(&entry.pattern)));
+                    known = known.max(depth.saturating_add(pattern::count_names(&entry.pattern)));
                     if !found.iter().any(|(other, _)| *other == number) {
                         found.push((number, depth));
                     }

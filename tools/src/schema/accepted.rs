@@ -25,7 +25,7 @@ pub fn accepted_values<'a>(root: &'a Value, schema: &'a Value) -> Option<Vec<Acc
 }
 
 /// Returns a text without the percent escapes of a URI.
-pub fn unescaped(text: &str) -> String {
+pub fn unescape(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
@@ -64,7 +64,7 @@ pub(super) fn within<'a>(
             if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
                 within(
                     root,
-                    root.pointer(&unescaped(place.strip_prefix('#')?))?,
+                    root.pointer(&unescape(place.strip_prefix('#')?))?,
                     visits,
                 )?
             } else if let Some(branches) = list("anyOf").or_else(|| list("oneOf")) {

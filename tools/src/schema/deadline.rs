@@ -78,7 +78,7 @@ pub(super) fn has_passed_at_long_step() -> bool {
 }
 
 /// Returns the remaining time, or `None` if the check has no deadline.
-pub(super) fn left() -> Option<Duration> {
+pub(super) fn time_left() -> Option<Duration> {
     let deadline = CLOCK.with(|clock| clock.deadline.get())?;
     Some(deadline.saturating_duration_since(Instant::now()))
 }
@@ -113,6 +113,6 @@ mod tests {
             })
         };
         assert!(std::panic::catch_unwind(panics).is_err());
-        assert!(!has_passed() && left().is_none());
+        assert!(!has_passed() && time_left().is_none());
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn for_error(error: &ValidationError<'_>) -> String {
         Kind::UnevaluatedItems { unexpected } => {
             format!(
                 "no further items; {} too many",
-                phrase::grouped(unexpected.len())
+                phrase::group_digits(unexpected.len())
             )
         }
         Kind::MinProperties { limit } => {

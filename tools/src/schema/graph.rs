@@ -25,12 +25,12 @@ impl<'a> Document<'a> {
         }
         let resource = draft.create_resource_ref(schema);
         let base = resource.id().unwrap_or("json-schema:///");
-        let base = uri::from_str(base).map_err(|error| unresolved(base, &error))?;
+        let base = uri::from_str(base).map_err(|error| explain_unresolved(base, &error))?;
         let registry = Registry::new()
             .draft(draft)
             .add(base.as_str(), resource)
             .and_then(RegistryBuilder::prepare)
-            .map_err(|error| unresolved("$ref", &error))?;
+            .map_err(|error| explain_unresolved("$ref", &error))?;
         Ok(Self {
             registry,
             base,
@@ -112,7 +112,7 @@ impl<'a> Graph<'a> {
                 targets.push((
                     part,
                     child,
-                    inside.map_err(|error| unresolved("$id", &error))?,
+                    inside.map_err(|error| explain_unresolved("$id", &error))?,
                     draft,
                     None,
                 ));
@@ -120,7 +120,7 @@ impl<'a> Graph<'a> {
             for reference in applied.references {
                 let found = resolver
                     .lookup(reference)
-                    .map_err(|error| unresolved(reference, &error))?;
+                    .map_err(|error| explain_unresolved(reference, &error))?;
                 let (target, inside, draft) = found.into_inner();
                 let draft = draft.detect(target);
                 targets.push((ValuePart::Whole, target, inside, draft, Some(reference)));
@@ -217,9 +217,9 @@ impl<'a> Applied<'a> {
         match keyword {
             "not" | "if" | "then" | "else" => self.one(ValuePart::Whole, value),
             "allOf" | "anyOf" | "oneOf" => self.each(|_| ValuePart::Whole, value),
-            "dependentSchemas" | "dependencies" => self.named(|_| ValuePart::Whole, value),
-            "properties" => self.named(ValuePart::Property, value),
-            "patternProperties" => self.named(|_| ValuePart::Properties, value),
+            "dependentSchemas" | "dependencies" => self.add_named(|_| ValuePart::Whole, value),
+            "properties" => self.add_named(ValuePart::Property, value),
+            "patternProperties" => self.add_named(|_| ValuePart::Properties, value),
             "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
                 self.one(ValuePart::Properties, value)
             }
@@ -247,7 +247,7 @@ impl<'a> Applied<'a> {
         }
     }
 
-    fn named(&mut self, part: impl Fn(&'a str) -> ValuePart<'a>, value: &'a Value) {
+    fn add_named(&mut self, part: impl Fn(&'a str) -> ValuePart<'a>, value: &'a Value) {
         for (name, value) in value.as_object().into_iter().flatten() {
             self.one(part(name), value);
         }
@@ -270,7 +270,7 @@ fn has_rival_anchors(schema: &Value) -> bool {
 
 /// Returns the length of a value as JSON text, in bytes.
 pub(super) fn text_length(value: &Value) -> u64 {
-    crate::size::encoded(value) as u64
+    crate::size::encoded_len(value) as u64
 }
 
 fn unknown_dialect(schema: &Value) -> SchemaError {
@@ -285,7 +285,7 @@ fn is_meta_schema(reference: &str) -> bool {
         || reference.starts_with("https://json-schema.org/")
 }
 
-fn unresolved(reference: &str, error: &ReferencingError) -> SchemaError {
+fn explain_unresolved(reference: &str, error: &ReferencingError) -> SchemaError {
     match error {
         ReferencingError::Unretrievable { uri, .. } => SchemaError::ExternalRef {
             reference: phrase::quote(uri, 128),

@@ -68,7 +68,7 @@ impl Mask {
             mask: self,
             left: MOST_WORK,
         };
-        let subschemas = masking.closed(vec![0]);
+        let subschemas = masking.close_over(vec![0]);
         masking.value(&subschemas, value, MAX_DEPTH)
     }
 
@@ -78,7 +78,7 @@ impl Mask {
             mask: self,
             left: MOST_WORK,
         };
-        let subschemas = masking.closed(vec![0]);
+        let subschemas = masking.close_over(vec![0]);
         masking.member(&subschemas, name, &Value::from(""), MAX_DEPTH) == MASK
     }
 
@@ -198,12 +198,12 @@ impl Masking<'_> {
         if !is_described && !value.is_null() {
             return MASK.into();
         }
-        let found = self.closed(found);
+        let found = self.close_over(found);
         self.value(&found, value, levels)
     }
 
     /// Returns these subschemas and all others that they apply to the same value.
-    fn closed(&mut self, mut pending: Vec<usize>) -> Vec<usize> {
+    fn close_over(&mut self, mut pending: Vec<usize>) -> Vec<usize> {
         let mut known = BTreeSet::new();
         while let Some(index) = pending.pop() {
             self.left = self.left.saturating_sub(1);
@@ -232,7 +232,7 @@ mod tests {
     const KEY: &str = "7Yt";
 
     fn shown(schema: Value, value: Value) -> Value {
-        Secret::masked(&schema, &value).into_owned()
+        Secret::mask(&schema, &value).into_owned()
     }
 
     fn secret() -> Value {
@@ -311,7 +311,7 @@ mod tests {
             json!(true),
         ] {
             assert!(
-                matches!(Secret::masked(&schema, &value), Cow::Borrowed(_)),
+                matches!(Secret::mask(&schema, &value), Cow::Borrowed(_)),
                 "{schema}"
             );
         }

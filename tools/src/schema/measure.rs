@@ -36,7 +36,7 @@ impl Measure {
     pub(super) fn new(graph: &Graph<'_>) -> Result<Self, SchemaError> {
         let count = graph.nodes.len();
         let edges = |node: usize| graph.nodes[node].edges.iter();
-        let (_, circle) = finished(count, |node| {
+        let (_, circle) = post_order(count, |node| {
             edges(node)
                 .filter(|(part, _)| *part == ValuePart::Whole)
                 .map(|edge| edge.1)
@@ -53,7 +53,7 @@ impl Measure {
         let unfolds = |node: usize, (part, next): (ValuePart<'_>, usize)| {
             part == ValuePart::Whole || component[node] != component[next]
         };
-        let (order, _) = finished(count, |node| {
+        let (order, _) = post_order(count, |node| {
             edges(node)
                 .filter(move |edge| unfolds(node, **edge))
                 .map(|edge| edge.1)
@@ -213,7 +213,7 @@ fn busiest(looks: &Looks<'_>) -> u64 {
 /// Returns the strongly connected component of each node (Kosaraju's algorithm). A schema is recursive within a component.
 fn components(graph: &Graph<'_>) -> Vec<usize> {
     let count = graph.nodes.len();
-    let (order, _) = finished(count, |node| {
+    let (order, _) = post_order(count, |node| {
         graph.nodes[node].edges.iter().map(|edge| edge.1)
     });
     let mut back = vec![Vec::new(); count];
@@ -236,7 +236,7 @@ fn components(graph: &Graph<'_>) -> Vec<usize> {
 }
 
 /// Returns the nodes in depth-first post-order, and a node of a cycle if there is one.
-fn finished<I: Iterator<Item = usize>>(
+fn post_order<I: Iterator<Item = usize>>(
     count: usize,
     next: impl Fn(usize) -> I,
 ) -> (Vec<usize>, Option<usize>) {

@@ -31,7 +31,7 @@ mod validator;
 mod violation;
 mod walk;
 
-pub use accepted::{AcceptedValues, accepted_values, unescaped};
+pub use accepted::{AcceptedValues, accepted_values, unescape};
 pub(crate) use deadline::with_deadline;
 pub use error::SchemaError;
 pub use expectation::describe_schema;

@@ -37,7 +37,7 @@ thread_local! {
 /// Returns `None` if the budget was exceeded. Further matches then failed untried, so the result of `work` is wrong.
 pub(super) fn with_match_budget<T>(work: impl FnOnce() -> T) -> Option<T> {
     let nanoseconds = |left: Duration| left.as_nanos().try_into().unwrap_or(MATCH_BUDGET);
-    let budget = deadline::left().map_or(MATCH_BUDGET, |left| {
+    let budget = deadline::time_left().map_or(MATCH_BUDGET, |left| {
         nanoseconds(left).clamp(MIN_MATCH_BUDGET, MATCH_BUDGET)
     });
     LEFT.set(Some(budget));

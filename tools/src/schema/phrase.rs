@@ -77,7 +77,7 @@ pub(super) fn place(pointer: &str) -> String {
 }
 
 /// Formats `12345` as `12,345`.
-pub(super) fn grouped(number: impl TryInto<u64>) -> String {
+pub(super) fn group_digits(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -93,7 +93,7 @@ pub(super) fn grouped(number: impl TryInto<u64>) -> String {
 pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     format!(
         "{} {}",
-        grouped(number),
+        group_digits(number),
         if number == 1 { one } else { many }
     )
 }
@@ -141,7 +141,7 @@ fn join_items(items: impl Iterator<Item = String>, separator: &str) -> String {
         length += characters;
     }
     if more > 0 {
-        let _ = write!(out, " and {} more", grouped(more));
+        let _ = write!(out, " and {} more", group_digits(more));
     }
     out
 }

@@ -257,11 +257,11 @@ fn readings_as(kind: &AcceptedValues<'_>, value: &Value) -> Vec<Value> {
             };
             listed.iter().copied().filter(same).cloned().collect()
         }
-        AcceptedValues::Typed { name, .. } => typed(name, value).into_iter().collect(),
+        AcceptedValues::Typed { name, .. } => read_typed(name, value).into_iter().collect(),
     }
 }
 
-fn typed(name: &str, value: &Value) -> Option<Value> {
+fn read_typed(name: &str, value: &Value) -> Option<Value> {
     match (name, value) {
         ("string", Value::Bool(_)) => text_of(value).map(Value::String),
         // A float has several spellings, of which the model's is lost by now.

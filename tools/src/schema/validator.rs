@@ -118,7 +118,7 @@ impl Validator {
             "at most {} levels of arrays and objects, for this schema",
             self.max_depth
         );
-        Violation::whole(expected, format!("{} levels", phrase::grouped(depth)))
+        Violation::whole(expected, format!("{} levels", phrase::group_digits(depth)))
     }
 
     fn explain(&self, schema: &Value, value: Node<'_>, mask: Option<&Mask>) -> Vec<Violation> {

@@ -138,12 +138,12 @@ impl<'a> Collector<'a> {
         match error.kind() {
             Kind::AdditionalProperties { unexpected }
             | Kind::UnevaluatedProperties { unexpected } => {
-                self.unexpected(unexpected, value, error, aside);
+                self.add_unexpected(unexpected, value, error, aside);
             }
             Kind::Required {
                 property: Value::String(name),
             } => {
-                let known = self.known(error);
+                let known = self.list_declared(error);
                 let unknown = value
                     .as_object()
                     .into_iter()
@@ -209,14 +209,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn unexpected(
+    fn add_unexpected(
         &mut self,
         names: &[String],
         value: &Value,
         error: &ValidationError<'_>,
         aside: &str,
     ) {
-        let known = self.known(error);
+        let known = self.list_declared(error);
         let expected = if known.is_empty() {
             format!("no property of this name{aside}")
         } else {
@@ -299,7 +299,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the property names that the failed subschema declares.
-    fn known(&self, error: &ValidationError<'_>) -> Vec<&'a str> {
+    fn list_declared(&self, error: &ValidationError<'_>) -> Vec<&'a str> {
         let path = error.schema_path().as_str();
         let schema = self.schema;
         let parent = path

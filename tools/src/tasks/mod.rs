@@ -64,8 +64,8 @@ impl TaskEntry {
     }
 
     /// Returns the stored form. Returns `None` if the task ends with this process and the model knows its end.
-    pub(super) fn stored(&self) -> Option<StoredTask> {
-        let data = self.task.stored();
+    pub(super) fn to_stored(&self) -> Option<StoredTask> {
+        let data = self.task.to_stored();
         // The end of a task that the model does not know is stored, so that a later process can tell it.
         if data.is_none() && self.told == Told::Ended {
             return None;

@@ -151,7 +151,7 @@ impl Tasks {
         let mut services = cx.services().clone();
         // The work must not keep the tasks of its agent, whose end is its own.
         services.insert_per_agent(self.for_sub_agent(), Self::for_sub_agent);
-        cx.detached(token, &services)
+        cx.detach(token, &services)
     }
 
     /// Adds a task of the running call, and returns its handle. The call should answer with the handle in [`ToolResult::task`] or in
@@ -306,7 +306,7 @@ impl Tasks {
                 .collect();
             let mut ends: Vec<_> = open
                 .iter()
-                .map(|entry| (entry, entry.task.ended()))
+                .map(|entry| (entry, entry.task.wait_end()))
                 .collect();
             // The sender is in `self`, so the channel is open.
             let mut change = pin!(changed.changed());

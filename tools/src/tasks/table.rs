@@ -92,12 +92,12 @@ impl Table {
         let own = self.entries.iter().filter(|entry| entry.agent == SESSION);
         store.save(&StoredTasks {
             started: self.started,
-            tasks: own.filter_map(TaskEntry::stored).collect(),
+            tasks: own.filter_map(TaskEntry::to_stored).collect(),
         });
     }
 
     /// Returns true if a later process can find the task again.
     pub(super) fn is_kept(&self, entry: &TaskEntry) -> bool {
-        self.store.is_some() && entry.agent == SESSION && entry.task.stored().is_some()
+        self.store.is_some() && entry.agent == SESSION && entry.task.to_stored().is_some()
     }
 }

@@ -16,7 +16,7 @@ pub type TaskFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Work that goes on after the call that started it.
 ///
-/// A dropped task ends, unless another party [keeps](Self::stored) it.
+/// A dropped task ends, unless another party [keeps](Self::to_stored) it.
 pub trait Task: Any + Send + Sync {
     /// Returns a short description for lists, such as a command line.
     fn title(&self) -> String;
@@ -25,7 +25,7 @@ pub trait Task: Any + Send + Sync {
     fn state(&self) -> TaskState;
 
     /// Waits until the task has ended.
-    fn ended(&self) -> TaskFuture<'_, ()>;
+    fn wait_end(&self) -> TaskFuture<'_, ()>;
 
     /// Waits up to `wait` for the end of the task, for a call. The task can report progress to the call, and ask its person, whose time
     /// does not count.
@@ -33,7 +33,7 @@ pub trait Task: Any + Send + Sync {
         let _ = cx;
         Box::pin(async move {
             // The state says whether it has ended.
-            let _ = tokio::time::timeout(wait, self.ended()).await;
+            let _ = tokio::time::timeout(wait, self.wait_end()).await;
         })
     }
 
@@ -44,7 +44,7 @@ pub trait Task: Any + Send + Sync {
     fn cancel(&self);
 
     /// Returns the data from which a later process finds the task again. Returns `None` if the task ends with this process.
-    fn stored(&self) -> Option<Json> {
+    fn to_stored(&self) -> Option<Json> {
         None
     }
 }
@@ -111,7 +111,7 @@ impl Task for Lost {
         TaskState::Ended(format!("lost: {}", self.reason))
     }
 
-    fn ended(&self) -> TaskFuture<'_, ()> {
+    fn wait_end(&self) -> TaskFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
@@ -122,7 +122,7 @@ impl Task for Lost {
 
     fn cancel(&self) {}
 
-    fn stored(&self) -> Option<Json> {
+    fn to_stored(&self) -> Option<Json> {
         self.stored.clone()
     }
 }
@@ -145,7 +145,7 @@ pub struct StoredTask {
     pub tool: String,
     /// The [title](super::Task::title).
     pub title: String,
-    /// The data of the [task](super::Task::stored) if another party keeps it. Null if the task ends with its process.
+    /// The data of the [task](super::Task::to_stored) if another party keeps it. Null if the task ends with its process.
     pub data: Json,
 }
 

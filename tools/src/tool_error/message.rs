@@ -36,16 +36,16 @@ impl fmt::Display for Message<'_> {
                             f,
                             "there is no tool named {:?}{}",
                             self.spelling.tool(name),
-                            suggested(&near)
+                            suggest(&near)
                         )
                     }
-                    None => write!(f, "there is no tool with that name{}", suggested(&near)),
+                    None => write!(f, "there is no tool with that name{}", suggest(&near)),
                 }
             }
             ToolErrorKind::Conflict { sources } => write!(
                 f,
                 "{tool} is declared by {}; unlink or rename one of them, or register one with replace",
-                Source::listed(sources)
+                Source::join(sources)
             ),
             ToolErrorKind::InvalidArguments { violations } => {
                 let violations = violations.iter().map(|it| self.spelling.violation(it));
@@ -75,7 +75,7 @@ impl fmt::Display for Message<'_> {
                 unnamed,
                 concern,
                 waited,
-            } => f.write_str(&unapproved(
+            } => f.write_str(&explain_unapproved(
                 &tool,
                 needed,
                 (sensitive, unnamed, concern.as_deref()),
@@ -174,7 +174,7 @@ const UNKNOWN: &str = "; no grant covers a command with parts that are not known
 /// The most names that are [similar](ToolError::near) to another one. More names are those of all tools.
 const MOST_SIMILAR: usize = 3;
 
-fn suggested(near: &[Cow<'_, str>]) -> String {
+fn suggest(near: &[Cow<'_, str>]) -> String {
     if near.len() > MOST_SIMILAR {
         return format!("; the tools are {}", near.join(", "));
     }
@@ -185,7 +185,7 @@ fn suggested(near: &[Cow<'_, str>]) -> String {
     )
 }
 
-fn unapproved(
+fn explain_unapproved(
     tool: &str,
     needed: &[Target],
     (sensitive, unnamed, concern): (&[(Target, SensitivePath)], &[Target], Option<&Concern>),

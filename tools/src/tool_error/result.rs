@@ -59,7 +59,7 @@ impl ToolError {
             .0
             .renamed
             .as_deref()
-            .map(|(former, present)| spelling.renamed(former, present));
+            .map(|(former, present)| spelling.note_renamed(former, present));
         result.content.extend(note.map(Content::text));
         result.structured = Some(json!({"error": detail}).into());
         result

@@ -10,13 +10,13 @@ use crate::{StoreError, private};
 pub(crate) fn create(kind: &'static str, path: &Path) -> Result<(), StoreError> {
     match private::create_file(path) {
         // Another process may have created it meanwhile: many open a new file at once.
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(kind, path)(error)),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(fail(kind, path)(error)),
         _ => Ok(()),
     }
 }
 
 /// Returns the function that makes the error of a file or folder that cannot be created.
-fn failed(kind: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError {
+fn fail(kind: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |source| StoreError::Create {
         kind,
         path: path.to_owned(),
@@ -29,7 +29,7 @@ fn failed(kind: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError {
 /// An existing file is one that no other user could have planted: a regular file of this user, in a folder that no other user may
 /// write, and not a link. Permissions of others are removed from it.
 pub(crate) fn create_private(kind: &'static str, path: &Path) -> Result<PathBuf, StoreError> {
-    let failed = failed(kind, path);
+    let failed = fail(kind, path);
     let absolute = std::path::absolute(path).map_err(&failed)?;
     let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
         return Err(failed(ErrorKind::IsADirectory.into()));
@@ -54,7 +54,7 @@ const ROOT: u32 = 0;
 fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let found = folder.metadata().map_err(failed(kind, folder))?;
+    let found = folder.metadata().map_err(fail(kind, folder))?;
     let exposed = |reason| StoreError::Exposed {
         kind,
         path: folder.to_owned(),
@@ -81,12 +81,12 @@ fn check_file(kind: &'static str, file: &Path) -> Result<(), StoreError> {
         path: file.to_owned(),
         reason,
     };
-    let found = file.symlink_metadata().map_err(failed(kind, file))?;
+    let found = file.symlink_metadata().map_err(fail(kind, file))?;
     if !found.is_file() {
         return Err(exposed("it is a link or no regular file; move it away"));
     }
     if !private::is_own(&found) {
         return Err(exposed("it belongs to another user; choose another file"));
     }
-    private::tighten(file).map_err(failed(kind, file))
+    private::tighten(file).map_err(fail(kind, file))
 }

@@ -46,12 +46,12 @@ impl Schema {
         flags: OpenFlags,
     ) -> Result<Connection, StoreError> {
         let header = header(path)
-            .map_err(|error| self.unopened(path, format!("{error}; check its permissions")))?;
+            .map_err(|error| self.fail(path, format!("{error}; check its permissions")))?;
         // SQLite would overwrite any file shorter than its header.
         if !header.is_empty() && header != HEADER {
             return Err(self.other_file(path));
         }
-        let refused = self.refused(path);
+        let refused = self.refuse(path);
         // Without `SQLITE_OPEN_CREATE`, which would create a file that all can read. One thread at a time uses a connection,
         // so SQLite locks none.
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -74,7 +74,7 @@ impl Schema {
             let reason = format!(
                 "it supports journal mode {mode} but no write-ahead log; choose a file on a local disk"
             );
-            return Err(self.unopened(path, reason));
+            return Err(self.fail(path, reason));
         }
         connection
             .pragma_update(None, "synchronous", durability.synchronous())
@@ -85,13 +85,13 @@ impl Schema {
     /// Runs the missing migrations. Another process that does so too waits, and finds nothing left to do. A file that has them all is
     /// not locked, because another process may be writing.
     fn migrate(&self, connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-        if self.migrated(connection, path)? == self.version() {
+        if self.read_version(connection, path)? == self.version() {
             return Ok(());
         }
-        let refused = self.refused(path);
+        let refused = self.refuse(path);
         let transaction = begin(connection).map_err(&refused)?;
         // Again, under the lock: another process may have run the migrations meanwhile.
-        let version = self.migrated(&transaction, path)?;
+        let version = self.read_version(&transaction, path)?;
         if version < self.version() {
             for (number, migration) in (0..).zip(self.migrations) {
                 if number >= version {
@@ -109,8 +109,8 @@ impl Schema {
     }
 
     /// Returns the version of a file, which is 0 if it has no tables yet.
-    fn migrated(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-        let refused = self.refused(path);
+    fn read_version(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+        let refused = self.refuse(path);
         let sql = "SELECT count(*) FROM sqlite_schema";
         let tables: i64 = connection
             .query_row(sql, [], |row| row.get(0))
@@ -181,7 +181,7 @@ impl Schema {
         name: &Path,
         flags: OpenFlags,
     ) -> Result<(Connection, i64), StoreError> {
-        let refused = self.refused(path);
+        let refused = self.refuse(path);
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(name, flags).map_err(&refused)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
@@ -194,7 +194,7 @@ impl Schema {
     /// # Errors
     /// Returns an error if the file is something else or has a newer version.
     pub(crate) fn check(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-        let header = |name| pragma(connection, name).map_err(self.refused(path));
+        let header = |name| pragma(connection, name).map_err(self.refuse(path));
         if header("application_id")? != i64::from(self.application_id) {
             return Err(self.other_file(path));
         }
@@ -211,11 +211,11 @@ impl Schema {
         }
     }
 
-    fn refused(&self, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError {
+    fn refuse(&self, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError {
         move |error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::NotADatabase) => self.other_file(path),
-            _ if path.is_dir() => self.unopened(path, "it is a directory; name a file".to_owned()),
-            _ => self.unopened(path, reason(error)),
+            _ if path.is_dir() => self.fail(path, "it is a directory; name a file".to_owned()),
+            _ => self.fail(path, reason(error)),
         }
     }
 
@@ -226,7 +226,7 @@ impl Schema {
         }
     }
 
-    fn unopened(&self, path: &Path, reason: String) -> StoreError {
+    fn fail(&self, path: &Path, reason: String) -> StoreError {
         StoreError::Open {
             kind: self.kind,
             path: path.to_owned(),

@@ -152,7 +152,7 @@ impl TestHost {
     /// # Panics
     /// Panics if the call fails.
     pub async fn text(&self, tool: &str, arguments: impl Into<Arguments>) -> String {
-        succeeded(tool, self.call(tool, arguments).await).to_text()
+        expect_success(tool, self.call(tool, arguments).await).to_text()
     }
 
     /// Calls a tool and returns its structured result.
@@ -160,7 +160,7 @@ impl TestHost {
     /// # Panics
     /// Panics if the call fails or its result is text only.
     pub async fn value(&self, tool: &str, arguments: impl Into<Arguments>) -> Value {
-        let result = succeeded(tool, self.call(tool, arguments).await);
+        let result = expect_success(tool, self.call(tool, arguments).await);
         match result.structured {
             Some(value) => value.into_value(),
             None => panic!("{tool} returned text only: {}", result.to_text()),
@@ -168,7 +168,7 @@ impl TestHost {
     }
 }
 
-fn succeeded(tool: &str, outcome: Result<ToolResult, ToolError>) -> ToolResult {
+fn expect_success(tool: &str, outcome: Result<ToolResult, ToolError>) -> ToolResult {
     outcome.unwrap_or_else(|error| panic!("the call of {tool} failed: {error}"))
 }
 

@@ -104,10 +104,10 @@ async fn the_person_clock_of_a_call_measures_the_wait_for_an_answer() {
     let clock = Arc::new(PersonClock::default());
     let cx = cx.with_place(CallPlace::default().with_person_clock(clock.clone()));
     asks.execute(&cx, "asks", json!({})).await.unwrap();
-    let waited = clock.waited();
+    let waited = clock.total();
     assert!(waited >= PAUSE, "{waited:?}");
     std::thread::sleep(Duration::from_millis(1));
-    assert_eq!(clock.waited(), waited, "the clock stopped at the answer");
+    assert_eq!(clock.total(), waited, "the clock stopped at the answer");
 }
 
 #[tokio::test(start_paused = true)]
@@ -278,11 +278,11 @@ async fn cancellation_of_the_call_ends_the_question() {
 async fn the_observer_of_the_call_sees_its_deadline_move() {
     struct Moves(Log);
     impl DeadlineObserver for Moves {
-        fn started(&self, _: &ToolContext, limit: Duration) {
+        fn on_start(&self, _: &ToolContext, limit: Duration) {
             self.0.note(format!("started {limit:?}"));
         }
 
-        fn moved(&self, cx: &ToolContext) {
+        fn on_move(&self, cx: &ToolContext) {
             let left = cx
                 .deadline()
                 .unwrap()

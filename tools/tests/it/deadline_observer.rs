@@ -12,7 +12,7 @@ use tools::{Approval, Approver, Decision, Effects, Host, Tool, ToolContext, Tool
 const LIMIT: Duration = Duration::from_secs(7);
 
 impl DeadlineObserver for Log {
-    fn started(&self, cx: &ToolContext, limit: Duration) {
+    fn on_start(&self, cx: &ToolContext, limit: Duration) {
         let left = cx
             .deadline()
             .unwrap()
@@ -68,7 +68,7 @@ async fn the_clock_of_a_call_that_is_refused_never_starts() {
 async fn an_observer_that_panics_does_not_touch_the_call() {
     struct Panics;
     impl DeadlineObserver for Panics {
-        fn started(&self, _: &ToolContext, _: Duration) {
+        fn on_start(&self, _: &ToolContext, _: Duration) {
             panic!("on purpose")
         }
     }

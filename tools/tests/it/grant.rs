@@ -300,7 +300,7 @@ async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_show
 async fn a_nested_call_inherits_the_grant_and_may_be_narrowed() {
     let outer = async |cx: ToolContext, arguments: Value| -> Result<ToolResult, ToolError> {
         cx.execute("read", arguments.clone()).await?;
-        let narrowed = cx.narrowed(["fs:read:src/sub/**".parse().unwrap()]);
+        let narrowed = cx.narrow(["fs:read:src/sub/**".parse().unwrap()]);
         narrowed.execute("read", arguments).await
     };
     let mut catalog = holding(pure("outer"), outer);

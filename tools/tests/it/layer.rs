@@ -160,7 +160,7 @@ async fn a_layer_narrows_what_a_tool_may_touch_and_never_widens_it() {
             .await
             .map(drop)
     };
-    let narrowing = || Odd(|cx, next| next.call(cx.narrowed(["fs:read:src/a".parse().unwrap()])));
+    let narrowing = || Odd(|cx, next| next.call(cx.narrow(["fs:read:src/a".parse().unwrap()])));
     call(narrowing(), "src/a").await.unwrap();
     assert_eq!(
         call(narrowing(), "src/b").await.unwrap_err().code(),

@@ -313,7 +313,7 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
         .collect();
     let outer = CallKey::new("s", 2, 0);
     let keys: Vec<_> = begun.iter().map(|line| line.key.clone().unwrap()).collect();
-    assert_eq!(keys, [outer.clone(), outer.nested(0), outer.nested(1)]);
+    assert_eq!(keys, [outer.clone(), outer.nest(0), outer.nest(1)]);
     assert_eq!(
         begun
             .iter()

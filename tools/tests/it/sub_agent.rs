@@ -156,12 +156,12 @@ async fn only_calls_that_delegate_do_not_wait_for_each_other() {
 struct Watch(Log, &'static str);
 
 impl DeadlineObserver for Watch {
-    fn started(&self, cx: &ToolContext, _limit: Duration) {
+    fn on_start(&self, cx: &ToolContext, _limit: Duration) {
         self.0
             .note(format!("{} sees {}", self.1, cx.tool().unwrap()));
     }
 
-    fn moved(&self, cx: &ToolContext) {
+    fn on_move(&self, cx: &ToolContext) {
         self.0
             .note(format!("{} sees {} move", self.1, cx.tool().unwrap()));
     }
@@ -214,7 +214,7 @@ async fn each_driver_observes_its_own_calls() {
         log.taken(),
         ["outer sees starts", moves[0], moves[1], "inner sees asks"]
     );
-    assert!(clock.waited() >= WAIT && outer_clock.waited() >= WAIT);
+    assert!(clock.total() >= WAIT && outer_clock.total() >= WAIT);
 }
 
 /// A call that starts a sub-agent holds nothing, so conflicting calls of two sub-agents wait for each other.

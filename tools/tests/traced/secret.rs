@@ -364,8 +364,8 @@ fn a_tool_without_secrets_is_shown_unmasked() {
     let entry = catalog.register(pure("t"), echo).unwrap();
     let value = json!({"password": "told"});
     assert!(!entry.has_secrets);
-    assert_eq!(entry.masked(&value.clone().into()), value);
-    assert_eq!(*Secret::masked(&entry.tool().parameters, &value), value);
+    assert_eq!(entry.mask(&value.clone().into()), value);
+    assert_eq!(*Secret::mask(&entry.tool().parameters, &value), value);
 }
 
 #[test]

@@ -10,7 +10,7 @@ const HEAD: usize = 4096;
 
 /// Returns the encoding that a text names at its beginning: in its XML declaration, in `<meta>`, in `@charset` of a style sheet, or after
 /// `coding` in the first two lines, as Python and editors do.
-pub(crate) fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+pub(crate) fn find_declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes[..bytes.len().min(HEAD)].to_ascii_lowercase();
     let label = if head.starts_with(b"<?xml") {
         let end = memmem::find(&head, b"?>")?;
@@ -90,7 +90,7 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(
-                declared(text.as_bytes()).map(Encoding::name),
+                find_declared(text.as_bytes()).map(Encoding::name),
                 name,
                 "{text}"
             );

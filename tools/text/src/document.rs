@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 
-use crate::declaration::declared as declared_in;
+use crate::declaration::find_declared as declared_in;
 use crate::{TextEncoding, label};
 
 /// Decodes a document. Bytes that are invalid in its charset become replacement characters.

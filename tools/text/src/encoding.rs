@@ -6,7 +6,7 @@ use std::fmt;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::declaration::declared;
+use crate::declaration::find_declared;
 use crate::label;
 use crate::seven_bit::{ISO_2022_JP, seven_bit};
 
@@ -71,7 +71,7 @@ impl TextEncoding {
             if is_mostly_utf8(bytes) {
                 return Self(UTF_8);
             }
-            if let Some(declared) = declared(bytes).map(Self)
+            if let Some(declared) = find_declared(bytes).map(Self)
                 && declared.decode_strictly(bytes).is_some()
             {
                 return declared;

@@ -7,7 +7,7 @@ use tools::ToolError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no time zone {zone:?}{}; use an IANA name such as `Europe/Berlin`, or `UTC`",
-    suggested(near)
+    suggest(near)
 )]
 pub struct UnknownZone {
     zone: String,
@@ -49,7 +49,7 @@ fn near(zone: &str, names: &TimeZoneDatabase) -> Vec<String> {
     named.map(|(_, name)| name.clone()).take(3).collect()
 }
 
-fn suggested(near: &[String]) -> String {
+fn suggest(near: &[String]) -> String {
     ToolError::did_you_mean(near)
         .map(|near| format!(" ({near})"))
         .unwrap_or_default()

@@ -6,7 +6,7 @@ use tools::protocol::wire::schema::NotStrict;
 
 use super::report::{ToolReport, WireForm};
 use host::fit;
-use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
 use host::table::Table;
 use tools::counted;
 use tools::visible::visible;
@@ -19,7 +19,7 @@ pub(super) fn page(reports: &[ToolReport], is_long: bool, width: usize) -> Strin
             .map(|report| details(report, width))
             .collect()
     } else {
-        overview(reports).wrapped(width)
+        overview(reports).wrap(width)
     };
     format!("{body}{}", fit::hanging(&totals(reports), width, "", "  "))
 }
@@ -100,10 +100,10 @@ fn strictness(report: &ToolReport) -> String {
 }
 
 fn details(report: &ToolReport, width: usize) -> String {
-    let mut text = format!("{}\n", styled(STRONG, visible(&report.tool)));
+    let mut text = format!("{}\n", paint(STRONG, visible(&report.tool)));
     let source = report.entry.as_ref().map(|entry| entry.source());
     if let Some(source) = source.or(report.faults.iter().find_map(|fault| fault.source.as_ref())) {
-        text += &format!("  {}\n", styled(FAINT, visible(&source.to_string())));
+        text += &format!("  {}\n", paint(FAINT, visible(&source.to_string())));
     }
     for fault in &report.faults {
         text += &fit::hanging(&line(fault), width, "  ", "    ");
@@ -119,7 +119,7 @@ fn details(report: &ToolReport, width: usize) -> String {
             table.push_below(FAINT, visible(&change.to_string()).into_owned());
         }
     }
-    text + &table.wrapped(width) + "\n"
+    text + &table.wrap(width) + "\n"
 }
 
 fn strict_note(form: &WireForm) -> String {
@@ -139,7 +139,7 @@ fn line(fault: &Fault) -> String {
     };
     format!(
         "{}: {}",
-        styled(style, fault.severity),
+        paint(style, fault.severity),
         visible(&fault.message)
     )
 }
@@ -161,7 +161,7 @@ fn totals(reports: &[ToolReport]) -> String {
     format!(
         "{}: {}, {about}{}",
         counted(reports.len() as u64, "tool"),
-        styled(style, found),
+        paint(style, found),
         counted(tokens as u64, "token")
     )
 }

@@ -9,7 +9,7 @@ use host::table::Table;
 use tools::visible::visible;
 
 /// Returns a table with one property per line.
-pub(super) fn derived(tool: &Tool) -> Table<2> {
+pub(super) fn derive_table(tool: &Tool) -> Table<2> {
     let mut table = Table::new([FAINT, Style::new()], 2);
     let mut fact =
         |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
@@ -98,7 +98,7 @@ mod tests {
     fn lines(effects: serde_json::Value) -> String {
         let tool = Tool::new("t", "Does it.", json!({"type": "object"})).unwrap();
         let tool = tool.with_effects(serde_json::from_value(effects).unwrap());
-        anstream::adapter::strip_str(&derived(&tool).wrapped(80)).to_string()
+        anstream::adapter::strip_str(&derive_table(&tool).wrap(80)).to_string()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use anstyle::Style;
 use host::fit;
 use serde_json::Value;
 
-use host::style::{FAINT, STRONG, styled};
+use host::style::{FAINT, STRONG, paint};
 use host::table::Table;
 
 /// Returns a table of name, type, presence and description; required parameters come first. Patterns follow below.
@@ -21,7 +21,7 @@ pub(super) fn table(schema: &Value, width: usize) -> String {
             patterns += &format!("  {} matches\n", parameter.name);
             // A pattern may be one long word.
             let rows = fit::rows(&pattern, 4, width.saturating_sub(4).max(1)).into_iter();
-            patterns.extend(rows.map(|row| format!("    {}\n", styled(FAINT, row))));
+            patterns.extend(rows.map(|row| format!("    {}\n", paint(FAINT, row))));
         }
         let presence = parameter.presence.to_string();
         table.push([
@@ -31,7 +31,7 @@ pub(super) fn table(schema: &Value, width: usize) -> String {
             parameter.description,
         ]);
     }
-    table.wrapped(width) + &patterns
+    table.wrap(width) + &patterns
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
         .partition(policy::always_asks);
     let clauses = granted
         .iter()
-        .map(|target| shell::quoted(target.to_clause().as_str()));
+        .map(|target| shell::quote(target.to_clause().as_str()));
     let restart = if refused.is_beyond(&asked) {
         "start a new chat"
     } else {

@@ -38,13 +38,13 @@ pub(super) fn tools(
 ) -> String {
     let page = tool_list::page(tools.list().iter().map(Arc::as_ref), is_long, width);
     let mut skipped = Table::new([ALERT, Style::new()], 0);
-    for tool in wire.map_or(tools.skipped(), WireToolSet::skipped) {
+    for tool in wire.map_or(tools.list_skipped(), WireToolSet::list_skipped) {
         skipped.push([
             tool.name.to_string(),
             format!("skipped: {}", visible(&tool.reason.to_string())),
         ]);
     }
-    let page = page + &skipped.wrapped(width);
+    let page = page + &skipped.wrap(width);
     if page.is_empty() {
         "this session has no tools; select some with /select\n".to_owned()
     } else {
@@ -69,14 +69,14 @@ pub(super) fn help(prompts: Vec<[String; 2]>, width: usize) -> String {
     prompts.into_iter().for_each(|row| table.push(row));
     KEYS.iter()
         .for_each(|row| table.push(row.map(str::to_owned)));
-    table.wrapped(width)
+    table.wrap(width)
 }
 
 /// Returns the commands of prompts.
 pub(super) fn prompts(prompts: Vec<[String; 2]>, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
     prompts.into_iter().for_each(|row| table.push(row));
-    let page = table.wrapped(width);
+    let page = table.wrap(width);
     if page.is_empty() {
         "the MCP servers of this session have no prompts\n".to_owned()
     } else {

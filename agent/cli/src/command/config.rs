@@ -8,7 +8,7 @@ use tools::join;
 use crate::config::{self, Document, FileState, Origin, Setting, Settings, SettingsFile};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice::{FAINT, STRONG, styled};
+use crate::notice::{FAINT, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::session::SessionOptions;
 use crate::table::Table;
@@ -58,26 +58,26 @@ fn page(files: &[SettingsFile], rows: &[Row], width: usize) -> String {
     let mut table = Table::new([FAINT, Style::new()], 2);
     for file in files {
         let path = file.path.display().to_string();
-        table.push([file.role.to_owned(), noted(&path, &state_text(&file.state))]);
+        table.push([file.role.to_owned(), note(&path, &state_text(&file.state))]);
     }
     let mut page = String::new();
     if !files.is_empty() {
-        page += &format!("{}\n{}\n", styled(STRONG, "Files"), table.wrapped(width));
+        page += &format!("{}\n{}\n", paint(STRONG, "Files"), table.wrap(width));
     }
     let mut table = Table::new([FAINT, Style::new()], 2);
     for Row { key, value, origin } in rows {
-        table.push([(*key).to_owned(), noted(&plain(value), &origin.to_string())]);
+        table.push([(*key).to_owned(), note(&plain(value), &origin.to_string())]);
     }
-    page += &format!("{}\n{}", styled(STRONG, "Settings"), table.wrapped(width));
+    page += &format!("{}\n{}", paint(STRONG, "Settings"), table.wrap(width));
     page
 }
 
 /// Returns the text with a note in parentheses.
-fn noted(text: &str, note: &str) -> String {
+fn note(text: &str, note: &str) -> String {
     format!(
         "{} {}",
-        styled(STRONG, visible(text)),
-        styled(FAINT, format!("({})", visible(note)))
+        paint(STRONG, visible(text)),
+        paint(FAINT, format!("({})", visible(note)))
     )
 }
 

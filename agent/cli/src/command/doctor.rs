@@ -13,7 +13,7 @@ use self::skipped::{unmet, unsent};
 use crate::config::{ConfigOptions, Settings, SettingsError, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice::{BAD, GOOD, STRONG, styled};
+use crate::notice::{BAD, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
 use crate::visible::visible;
@@ -154,13 +154,13 @@ fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
         let count = tools::list().len();
         return vec![format!(
             "{}: {count} tools, no problems{but}",
-            styled(GOOD, "ok")
+            paint(GOOD, "ok")
         )];
     }
     let line = |finding: &Finding| {
         let name = finding.tool.as_deref().or(finding.provider.as_deref());
-        let name = name.map(|name| format!("{}: ", styled(STRONG, visible(name))));
-        let (check, name) = (styled(BAD, finding.check), name.unwrap_or_default());
+        let name = name.map(|name| format!("{}: ", paint(STRONG, visible(name))));
+        let (check, name) = (paint(BAD, finding.check), name.unwrap_or_default());
         format!("{check}: {name}{}", visible(&finding.message))
     };
     findings.iter().map(line).collect()

@@ -67,7 +67,7 @@ impl ExportArgs {
             examples,
             ..WireOptions::new(self.format)
         });
-        for skipped in sent.skipped() {
+        for skipped in sent.list_skipped() {
             notice::warning(&format!("{skipped}; requests leave the tool out"));
         }
         output::json_as_sent(sent.definitions())?;

@@ -13,7 +13,7 @@ use crate::config::{
 };
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice::{self, BAD, FAINT, GOOD, STRONG, styled};
+use crate::notice::{self, BAD, FAINT, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::table::Table;
@@ -184,11 +184,11 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
 /// Returns the provider as it is shown: a heading, and a line for each setting.
 fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
     let state = match (&row.chosen, row.is_configured, row.service.is_some()) {
-        (Some(Origin::Default), _, _) => styled(GOOD, " (chosen)"),
-        (Some(origin), _, _) => styled(GOOD, format!(" (chosen by {origin})")),
+        (Some(Origin::Default), _, _) => paint(GOOD, " (chosen)"),
+        (Some(origin), _, _) => paint(GOOD, format!(" (chosen by {origin})")),
         (_, _, false) => String::new(),
-        (_, true, _) => styled(GOOD, " (configured)"),
-        (_, false, _) => styled(FAINT, " (not configured)"),
+        (_, true, _) => paint(GOOD, " (configured)"),
+        (_, false, _) => paint(FAINT, " (not configured)"),
     };
     let mut table = Table::new([FAINT, Style::new()], 2);
     let mut push = |name: &str, text: String| table.push([name.to_owned(), text]);
@@ -198,37 +198,37 @@ fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
         let key = key.map(|key| key_line(key, row.foreign.as_deref(), service.needs_key));
         push(
             "model",
-            noted(row.model.value.as_deref(), &row.model.origin),
+            add_origin(row.model.value.as_deref(), &row.model.origin),
         );
         push(
             "URL",
-            noted(row.base_url.value.as_deref(), &row.base_url.origin),
+            add_origin(row.base_url.value.as_deref(), &row.base_url.origin),
         );
-        push("key", noted(key.as_deref(), &row.key.origin));
+        push("key", add_origin(key.as_deref(), &row.key.origin));
     }
     if let Some(Answer { outcome, time }) = answer {
-        let time = duration::shown(*time);
+        let time = duration::format(*time);
         push(
             "check",
             match outcome {
-                Ok(()) => format!("{} answered in {time}", styled(GOOD, "ok:")),
-                Err(error) => format!("{} {}", styled(BAD, "failed:"), visible(&error.to_string())),
+                Ok(()) => format!("{} answered in {time}", paint(GOOD, "ok:")),
+                Err(error) => format!("{} {}", paint(BAD, "failed:"), visible(&error.to_string())),
             },
         );
     }
     format!(
         "{}{state}\n{}",
-        styled(STRONG, row.provider.name),
-        table.wrapped(width)
+        paint(STRONG, row.provider.name),
+        table.wrap(width)
     )
 }
 
-fn noted(text: Option<&str>, origin: &Origin) -> String {
+fn add_origin(text: Option<&str>, origin: &Origin) -> String {
     let text = visible(text.unwrap_or("-")).into_owned();
     if *origin == Origin::Default {
         text
     } else {
-        format!("{text} {}", styled(FAINT, format!("({origin})")))
+        format!("{text} {}", paint(FAINT, format!("({origin})")))
     }
 }
 

@@ -68,7 +68,7 @@ impl RunArgs {
             }),
         };
         match runner.run(session, input, token).await {
-            Err(error) => Err(self.options.journal.unfinished(error, session, "run").await),
+            Err(error) => Err(self.options.journal.add_hint(error, session, "run").await),
             ended => ended,
         }
     }
@@ -117,17 +117,17 @@ impl ApprovalOptions {
         }
         let requests = run.map(Run::waiting_requests).unwrap_or_default();
         for id in &self.approve {
-            consent.allow(named(id, requests)?);
+            consent.allow(find_request(id, requests)?);
         }
         for id in &self.deny {
-            consent.deny(named(id, requests)?, DENIED);
+            consent.deny(find_request(id, requests)?, DENIED);
         }
         Ok(())
     }
 }
 
 /// Returns the request of that id.
-fn named(id: &str, requests: &[ApprovalRequest]) -> Result<ApprovalRequest, Error> {
+fn find_request(id: &str, requests: &[ApprovalRequest]) -> Result<ApprovalRequest, Error> {
     let found = requests.iter().find(|request| request.id == id).cloned();
     found.ok_or_else(|| {
         let waiting = requests.iter().map(|request| request.id.clone()).collect();

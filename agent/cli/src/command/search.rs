@@ -36,7 +36,7 @@ pub(super) struct SearchArgs {
 
 impl SearchArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let session = self.options.unrecorded().await?;
+        let session = self.options.open_unrecorded().await?;
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let finder = ToolFinder::new(session.tools().clone());
         let search = finder.search(session.context(), &self.query.join(" "), limit);
@@ -55,7 +55,7 @@ impl SearchArgs {
             }
             table.push_below(FAINT, reasons);
         }
-        output::page(&table.wrapped(output::width()))?;
+        output::page(&table.wrap(output::width()))?;
         if search.found.is_empty() {
             notice::note(
                 "no tool that this session may call matches; try other words, or a --grant for tools beyond its grant; list shows all",

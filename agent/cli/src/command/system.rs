@@ -21,14 +21,14 @@ pub(super) struct SystemArgs {
 
 impl SystemArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let session = self.options.unrecorded().await?;
+        let session = self.options.open_unrecorded().await?;
         if self.json {
             let sections = session.system().sections(session.tools());
             sections
                 .iter()
                 .try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;
         } else {
-            output::untrusted(&session.system().render(session.tools()))?;
+            output::write_untrusted(&session.system().render(session.tools()))?;
         }
         Ok(Exit::Success)
     }

@@ -10,7 +10,7 @@ use super::family::FamilyOptions;
 use crate::config::ConfigOptions;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice::{self, STRONG, styled};
+use crate::notice::{self, STRONG, paint};
 use crate::root::RootOption;
 use crate::visible::visible;
 use crate::{instructions, output, trust};
@@ -55,7 +55,7 @@ impl TrustArgs {
         for content in contents {
             let path = visible(&content.path.to_string_lossy()).into_owned();
             match Records::judge(Some(&records), content) {
-                None => output::page(&format!("{}: approved\n", styled(STRONG, path)))?,
+                None => output::page(&format!("{}: approved\n", paint(STRONG, path)))?,
                 Some(unapproved) if self.is_approved(&unapproved).await? => {
                     records.approve(&unapproved.content)?;
                     notice::note(&format!("approved {path}"));

@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::HostOptions;
-use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
 use crate::visible::visible;
 use crate::{fit, output, shell, tool_list};
 
@@ -79,7 +79,7 @@ fn verdict(rulings: &[Ruling<'_>]) -> Verdict {
 
 fn unselected_page(name: &str, select: &Setting<Vec<String>>, width: usize) -> String {
     let (globs, origin) = (select.value.join(" "), select.origin.to_string());
-    let place = styled(FAINT, format!("({})", visible(&origin)));
+    let place = paint(FAINT, format!("({})", visible(&origin)));
     let reason = format!(
         "the session does not select it: `{}` {place}",
         visible(&globs)
@@ -93,7 +93,7 @@ fn unselected_document(name: &str, select: &Setting<Vec<String>>) -> Value {
 }
 
 fn heading(name: &str, verdict: Verdict, width: usize) -> String {
-    let name = styled(STRONG, name);
+    let name = paint(STRONG, name);
     let line = format!("A call of {name} by a model {}", outcome(verdict));
     fit::hanging(&line, width, "", "  ")
 }
@@ -104,7 +104,7 @@ fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
         if let Some(target) = ruling.target {
             let line = format!(
                 "{} {}",
-                styled(STRONG, visible(&target.to_string())),
+                paint(STRONG, visible(&target.to_string())),
                 outcome(ruling.verdict)
             );
             page += "\n";
@@ -125,9 +125,9 @@ fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
 
 fn outcome(verdict: Verdict) -> String {
     match verdict {
-        Verdict::Allow => styled(GOOD, "is allowed"),
-        Verdict::Ask => styled(ALERT, "is asked about") + ", and refused if nobody can answer",
-        Verdict::Deny => styled(BAD, "is refused"),
+        Verdict::Allow => paint(GOOD, "is allowed"),
+        Verdict::Ask => paint(ALERT, "is asked about") + ", and refused if nobody can answer",
+        Verdict::Deny => paint(BAD, "is refused"),
     }
 }
 
@@ -137,11 +137,11 @@ fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
     match reason {
         Reason::Granted(clauses) => clauses
             .iter()
-            .map(|clause| line("granted by", clause.origins().located(clause)))
+            .map(|clause| line("granted by", clause.origins().locate(clause)))
             .collect(),
         Reason::Rules(rules) => rules
             .iter()
-            .map(|rule| line("decided by the rule", rule.origins().located(rule)))
+            .map(|rule| line("decided by the rule", rule.origins().locate(rule)))
             .collect(),
         Reason::Ungranted | Reason::UnnamedHost => {
             // No clause covers a command with unknown words.
@@ -149,7 +149,7 @@ fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
             let flag = target.map(|target| {
                 format!(
                     "; --grant {} would",
-                    shell::quoted(target.to_clause().as_str())
+                    shell::quote(target.to_clause().as_str())
                 )
             });
             vec![format!("{reason}{}", visible(&flag.unwrap_or_default()))]

@@ -10,8 +10,9 @@ use agent::{Cost, KeySource, ReasoningEffort, Timeouts, ToolChoice};
 use host::declare_keys;
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file, filled,
-    float, integer, key_source, printed, proxy_url, replaced, tables, text, url, variable,
+    INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file, float,
+    integer, key_source, non_blank, printed_text, proxy_url, replaced_list, tables, text, url,
+    variable,
 };
 use tools::Approval;
 
@@ -29,12 +30,12 @@ declare_keys! {
     pub(crate) struct ProgramKeys;
 
     /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
-    pub(crate) provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
+    pub(crate) provider: Option<Setting<String>> = Key::new("provider", text(non_blank), None, "\"openai\"")
         .with_session_flag("--provider", Named("NAME"))
         .with_project(ProjectRule::same());
 
     /// The provider's name of the model; without it, the provider's default, or the only one of the service at base_url
-    pub(crate) model: Option<Setting<String>> = Key::new("model", text(filled), None, "\"qwen3\"")
+    pub(crate) model: Option<Setting<String>> = Key::new("model", text(non_blank), None, "\"qwen3\"")
         .with_session_flag("--model", Named("NAME"))
         .with_project(ProjectRule::same())
         .only_with("provider");
@@ -60,7 +61,7 @@ declare_keys! {
         .only_with("provider");
 
     /// The known service whose variant of OpenAI's format is spoken at base_url, such as deepseek; without it, the service there
-    pub(crate) dialect: Option<Setting<String>> = Key::new("dialect", text(filled), None, "\"deepseek\"")
+    pub(crate) dialect: Option<Setting<String>> = Key::new("dialect", text(non_blank), None, "\"deepseek\"")
         .with_session_flag("--dialect", Named("NAME"))
         .with_project(ProjectRule::never(REDIRECTS))
         .only_with("provider");
@@ -84,7 +85,7 @@ declare_keys! {
         .with_project(ProjectRule::if_unset());
 
     /// The tools of a session by name, such as 'fs.*'; '!fs.write' excludes
-    pub(crate) select: Option<Setting<Vec<String>>> = Key::new("select", replaced(glob), None, r#"["fs.*", "!fs.remove"]"#)
+    pub(crate) select: Option<Setting<Vec<String>>> = Key::new("select", replaced_list(glob), None, r#"["fs.*", "!fs.remove"]"#)
         .with_session_flag(SELECT, Named("GLOB"))
         .with_project(ProjectRule::if_unset())
         .in_profiles();
@@ -108,7 +109,7 @@ declare_keys! {
         .with_project(ProjectRule::if_unset());
 
     /// The calls of the first turn after a prompt: auto, none, required, or the name of a tool
-    pub(crate) tool_choice: Option<Setting<ToolChoice>> = Key::new("generation.tool_choice", printed(choice), None, "\"auto\"")
+    pub(crate) tool_choice: Option<Setting<ToolChoice>> = Key::new("generation.tool_choice", printed_text(choice), None, "\"auto\"")
         .with_session_flag("--tool-choice", Named("CHOICE"))
         .with_project(ProjectRule::never(INSTRUCTS));
 
@@ -118,7 +119,7 @@ declare_keys! {
 
     /// The effort of the model's reasoning: off, minimal, low, medium, high, xhigh or max, as far as the model knows it
     pub(crate) reasoning_effort: Option<Setting<ReasoningEffort>> =
-        Key::new("generation.reasoning_effort", printed(effort), None, "\"low\"")
+        Key::new("generation.reasoning_effort", printed_text(effort), None, "\"low\"")
             .with_session_flag("--reasoning-effort", Named("LEVEL"))
             .with_project(ProjectRule::lower());
 
@@ -146,7 +147,7 @@ declare_keys! {
         .in_profiles();
 
     /// The cost of tokens after which a run requests no further turn; a model without a known price needs one
-    pub(crate) max_cost: Option<Setting<Cost>> = Key::new("limits.max_cost", printed(cost), None, "\"2.50\"")
+    pub(crate) max_cost: Option<Setting<Cost>> = Key::new("limits.max_cost", printed_text(cost), None, "\"2.50\"")
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
@@ -175,7 +176,7 @@ declare_keys! {
     pub(crate) daily_tokens: Option<Setting<u32>> = Key::new("daily.max_tokens", integer::<1, _>(), None, "5000000");
 
     /// The maximum cost of tokens of all sessions in a day of UTC
-    pub(crate) daily_cost: Option<Setting<Cost>> = Key::new("daily.max_cost", printed(cost), None, "\"20.00\"");
+    pub(crate) daily_cost: Option<Setting<Cost>> = Key::new("daily.max_cost", printed_text(cost), None, "\"20.00\"");
 
     /// The maximum number of calls of all sessions in a month of UTC
     pub(crate) monthly_calls: Option<Setting<u32>> = Key::new("monthly.max_calls", integer::<1, _>(), None, "2000");
@@ -184,7 +185,7 @@ declare_keys! {
     pub(crate) monthly_tokens: Option<Setting<u32>> = Key::new("monthly.max_tokens", integer::<1, _>(), None, "5000000");
 
     /// The maximum cost of tokens of all sessions in a month of UTC
-    pub(crate) monthly_cost: Option<Setting<Cost>> = Key::new("monthly.max_cost", printed(cost), None, "\"20.00\"");
+    pub(crate) monthly_cost: Option<Setting<Cost>> = Key::new("monthly.max_cost", printed_text(cost), None, "\"20.00\"");
 
     /// The time from a request to a provider to the first byte of the answer
     pub(crate) first_byte: Setting<Duration> =
@@ -209,11 +210,11 @@ declare_keys! {
 
     /// The tools whose definitions requests have: all, search (those of disclosure.always; the model finds and calls the others), or auto (all of them if they are at most 64 and take at most a tenth of the model's context, else search)
     pub(crate) mode: Setting<DisclosureMode> =
-        Key::new("disclosure.mode", printed(disclosure), Setting::from_default(DisclosureMode::Auto), "\"auto\"")
+        Key::new("disclosure.mode", printed_text(disclosure), Setting::from_default(DisclosureMode::Auto), "\"auto\"")
             .with_session_flag("--disclosure", Named("MODE"))
             .with_project(ProjectRule::never(SPENDS));
 
     /// The tools that a search offers in any case, by name, such as 'fs.*'
-    pub(crate) always: Option<Setting<Vec<String>>> = Key::new("disclosure.always", replaced(glob), None, r#"["fs.*", "user.ask"]"#)
+    pub(crate) always: Option<Setting<Vec<String>>> = Key::new("disclosure.always", replaced_list(glob), None, r#"["fs.*", "user.ask"]"#)
         .with_project(ProjectRule::never(SPENDS));
 }

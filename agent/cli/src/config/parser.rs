@@ -5,7 +5,7 @@ use std::fmt;
 use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use host::settings::{Base, filled};
+use host::settings::{Base, non_blank};
 
 pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
     text.parse()
@@ -31,7 +31,7 @@ pub(super) fn effort(text: &str, _: Base<'_>) -> Result<ReasoningEffort, String>
 }
 
 pub(super) fn choice(text: &str, base: Base<'_>) -> Result<ToolChoice, String> {
-    Ok(ToolChoice::from(filled(text, base)?.as_str()))
+    Ok(ToolChoice::from(non_blank(text, base)?.as_str()))
 }
 
 pub(super) fn disclosure(text: &str, _: Base<'_>) -> Result<DisclosureMode, String> {

@@ -90,7 +90,7 @@ impl Recording {
             Some(url) => format!("{} names {}", url.origin, url.value),
             None => "no setting names that service".to_owned(),
         };
-        let flag = |url: &String| format!("--base-url {}", shell::quoted(url));
+        let flag = |url: &String| format!("--base-url {}", shell::quote(url));
         // The URL of a journal of somebody else is not advised.
         let own = first.base_url.as_ref().filter(|_| self.is_of_user);
         let advice = match (own.map(flag), base_url.map(|url| flag(&url.value))) {

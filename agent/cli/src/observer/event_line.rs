@@ -12,7 +12,7 @@ use tools::protocol::ResourceContents;
 use tools::{Content, Target, ToolName, ToolResult, counted, join};
 
 use crate::fit;
-use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
 use crate::visible::visible;
 
 /// The maximum number of columns of a call, its targets or an error in a progress line.
@@ -36,7 +36,7 @@ pub(super) fn prefix_line(change: &PrefixChange) -> String {
     let parts = tools.chain(others.map(|(_, words)| words.to_owned()));
     format!(
         "{}: its beginning changed, so no cache has it: {}",
-        styled(FAINT, "prompt"),
+        paint(FAINT, "prompt"),
         line(&join(parts, "; "))
     )
 }
@@ -49,8 +49,8 @@ pub(super) fn search_line(query: &str, found: &[ToolName], others: usize) -> Str
     let others = others.unwrap_or_default();
     format!(
         "{} {}: {}{others}",
-        styled(FAINT, "searched"),
-        styled(STRONG, line(query)),
+        paint(FAINT, "searched"),
+        paint(STRONG, line(query)),
         line(names)
     )
 }
@@ -70,7 +70,7 @@ pub(super) fn compacted_line(compacted: &Compacted) -> String {
     let parts = counts.chain(problem.map(|problem| line(&problem.to_string())));
     format!(
         "{}: {}; from about {} to {}",
-        styled(FAINT, "compacted"),
+        paint(FAINT, "compacted"),
         join(parts, ", "),
         counted(compacted.before.tokens, "token"),
         compacted.after.tokens
@@ -85,17 +85,17 @@ pub(super) fn result_line(
 ) -> String {
     let end = end_suffix(name, result);
     let (name, time) = (
-        styled(STRONG, line(name)),
-        duration::shown(Duration::from_millis(duration_ms)),
+        paint(STRONG, line(name)),
+        duration::format(Duration::from_millis(duration_ms)),
     );
     if result.is_error {
-        return format!("{} {name} failed after {time}{targets}", styled(BAD, "<-"));
+        return format!("{} {name} failed after {time}{targets}", paint(BAD, "<-"));
     }
-    let facts = styled(
+    let facts = paint(
         FAINT,
-        format_args!("{time}, {}", Size::from_bytes(size(result)).shown()),
+        format_args!("{time}, {}", Size::from_bytes(size(result)).to_text()),
     );
-    format!("{} {name} {facts}{end}{targets}", styled(GOOD, "<-"))
+    format!("{} {name} {facts}{end}{targets}", paint(GOOD, "<-"))
 }
 
 /// Returns the first line of the result of a program or a task as a suffix, which says how it ended: `[exit code 101, 0.6 s]`. Its end is
@@ -120,13 +120,13 @@ pub(super) fn plan_lines(items: &[PlanItem]) -> String {
     let steps = counted(items.len() as u64, "step");
     let item = |PlanItem { text, status }: &PlanItem| {
         let mark = match status {
-            PlanStatus::Done => styled(GOOD, "[x]"),
-            PlanStatus::Active => styled(ALERT, "[>]"),
-            PlanStatus::Open => styled(FAINT, "[ ]"),
+            PlanStatus::Done => paint(GOOD, "[x]"),
+            PlanStatus::Active => paint(ALERT, "[>]"),
+            PlanStatus::Open => paint(FAINT, "[ ]"),
         };
         format!("   {mark} {}", line(text))
     };
-    let title = format!("{}: {steps}", styled(FAINT, "plan"));
+    let title = format!("{}: {steps}", paint(FAINT, "plan"));
     join([title].into_iter().chain(items.iter().map(item)), "\n")
 }
 
@@ -157,10 +157,10 @@ pub(super) fn summary_line(summary: &Summary, time: Duration) -> String {
     if summary.spent.cost > Cost::default() {
         facts.push(format!("cost {}", summary.spent.cost));
     }
-    facts.push(duration::shown(time));
+    facts.push(duration::format(time));
     format!(
         "{}: {}{}",
-        styled(FAINT, "summary"),
+        paint(FAINT, "summary"),
         facts.join(", "),
         whole_suffix(summary)
     )
@@ -193,7 +193,7 @@ pub(super) fn target_suffix(targets: &[Target]) -> String {
     if targets.is_empty() {
         return String::new();
     }
-    format!("  {}", styled(FAINT, line(&join(targets, ", "))))
+    format!("  {}", paint(FAINT, line(&join(targets, ", "))))
 }
 
 /// Returns the size of a result in bytes: of its text, and of images, audio and files in base64.
@@ -223,7 +223,7 @@ pub(super) fn line(text: &str) -> String {
 
 /// Returns the path of the sub-agent and its event. The ids of its calls then begin with the call that started it, because each run has
 /// ids of its own.
-pub(super) fn unwrapped(event: &Event) -> (Option<&str>, Cow<'_, Event>) {
+pub(super) fn peel(event: &Event) -> (Option<&str>, Cow<'_, Event>) {
     let Event::SubAgent { agent, call, event } = event else {
         return (None, Cow::Borrowed(event));
     };

@@ -11,7 +11,7 @@ use super::CallFailure;
 use super::event_line::SHOWN;
 use crate::error::Error;
 use crate::fit;
-use crate::notice::{STRONG, styled};
+use crate::notice::{STRONG, paint};
 use crate::status_lines::Wait;
 use crate::visible::visible;
 
@@ -167,7 +167,7 @@ impl OpenCall {
         let (tool, progress) = self.progress.take()?;
         Some(format!(
             "   {} {}",
-            styled(STRONG, visible(&tool)),
+            paint(STRONG, visible(&tool)),
             progress_text(&progress)
         ))
     }

@@ -72,7 +72,7 @@ impl CommandSession for ProgramSession {
         CallPlace::new(self.open.session.turns(), 0)
     }
 
-    fn unfinished(&self) -> Option<UnfinishedRun> {
+    fn earlier_run(&self) -> Option<UnfinishedRun> {
         let run = self.open.resumed.as_ref()?;
         Some(UnfinishedRun {
             length: length(run.messages()),

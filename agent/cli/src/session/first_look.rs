@@ -36,7 +36,7 @@ impl ProjectTexts {
             .and_then(|content| Records::judge(records.as_ref(), content));
         let unapproved = of_instructions
             .into_iter()
-            .chain(settings.unapproved().cloned())
+            .chain(settings.list_unapproved().cloned())
             .collect();
         Self {
             instructions,
@@ -45,7 +45,7 @@ impl ProjectTexts {
     }
 
     /// Asks the person at the terminal about instructions that are new to them.
-    pub(super) async fn offered(mut self, console: &Arc<Console>) -> Self {
+    pub(super) async fn offer(mut self, console: &Arc<Console>) -> Self {
         let of_instructions =
             |unapproved: &&Unapproved| Some(&unapproved.content) == self.instructions.as_ref();
         if let Some(unapproved) = self.unapproved.iter().find(of_instructions).cloned()

@@ -56,7 +56,7 @@ fn style(line: &str) -> Style {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notice::styled;
+    use crate::notice::paint;
 
     const WIDTH: usize = 1000;
 
@@ -102,7 +102,7 @@ mod tests {
         assert!(
             lines(&Preview::diff(text), false, WIDTH)
                 .text
-                .contains(&styled(GOOD, "+c"))
+                .contains(&paint(GOOD, "+c"))
         );
         assert!(
             !lines(&Preview::summary(text), false, WIDTH)

@@ -9,7 +9,7 @@ use tools::{Access, Preview, ToolError, join};
 use super::excerpt::Excerpt;
 use super::preview;
 use crate::fit;
-use crate::notice::{ALERT, BAD, STRONG, styled, width};
+use crate::notice::{ALERT, BAD, STRONG, paint, width};
 use crate::quote::mark_rows;
 use crate::visible::visible;
 
@@ -59,7 +59,7 @@ pub(super) fn question(
     } else {
         "asks for"
     };
-    let mut text = format!("{} {asks}:\n", styled(STRONG, question.caller()));
+    let mut text = format!("{} {asks}:\n", paint(STRONG, question.caller()));
     for target in approval.targets {
         let is_loss = target.access() == Access::Destroy;
         let style = if is_loss { BAD } else { ALERT };
@@ -71,7 +71,7 @@ pub(super) fn question(
         );
     }
     if question.has_changed {
-        text += &format!("{}\n", styled(ALERT, CHANGED));
+        text += &format!("{}\n", paint(ALERT, CHANGED));
     }
     let arguments = approval.arguments.to_string();
     // A preview usually repeats long texts of the arguments.
@@ -104,7 +104,7 @@ pub(super) fn question(
         }
         Some(Err(error)) => {
             asked.is_hidden = question.needs_preview();
-            let _ = writeln!(asked.text, "{}", styled(ALERT, "no preview:"));
+            let _ = writeln!(asked.text, "{}", paint(ALERT, "no preview:"));
             asked.text += &mark_rows(&visible(&error.to_string()), Style::new(), width);
         }
         None => {}
@@ -143,7 +143,7 @@ pub(super) fn choices(
         (true, false) => "[v] view all, which a yes needs, ",
         (false, _) => "",
     };
-    format!("{} {call}\n  {yes}{view}[n] no: ", styled(STRONG, allow))
+    format!("{} {call}\n  {yes}{view}[n] no: ", paint(STRONG, allow))
 }
 
 #[cfg(test)]

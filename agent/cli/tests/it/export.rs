@@ -70,7 +70,7 @@ fn the_definitions_are_the_bytes_that_a_session_sends() {
     assert!(
         set.len() > 10
             && set
-                .skipped()
+                .list_skipped()
                 .iter()
                 .all(|tool| tool.name.as_str() == "web.search"),
         "{set:?}"

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agent::Usage;
 use serde_json::{Value, json};
 
-use crate::arguments::stated;
+use crate::arguments::find_arguments;
 use crate::broken::Broken;
 use crate::raw::{Fields, Raw};
 use crate::turn::{Kind, ReadReply, TurnBuilder};
@@ -120,7 +120,7 @@ impl Events {
     fn read_head(&mut self, message: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
         self.started = counts(&message.get("usage").fields());
         turn.usage = usage(self.started);
-        turn.response_id = message.get("id").owned();
+        turn.response_id = message.get("id").into_text();
         turn.model = message.get("model").text().map(Cow::into_owned);
     }
 
@@ -150,7 +150,7 @@ impl Events {
             Kind::Thought => text("thinking"),
             _ => Cow::default(),
         };
-        let input = match (&kind, stated(&fields, "input")) {
+        let input = match (&kind, find_arguments(&fields, "input")) {
             (Kind::Call { .. }, input) if !input.is_null() => input.json().to_owned(),
             _ => String::new(),
         };

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::arguments::{NAMES, stated};
+use crate::arguments::{NAMES, find_arguments};
 use crate::raw::{Fields, Raw};
 use crate::turn::{Kind, TurnBuilder};
 
@@ -70,7 +70,7 @@ impl Calls {
 
     /// Returns the call of a fragment, with true, or one that it may belong to.
     fn position(&mut self, fragment: &Fragment<'_>, turn: &mut TurnBuilder<'_>) -> (usize, bool) {
-        match self.found(fragment, turn) {
+        match self.find_open(fragment, turn) {
             Some(found) => (found, true),
             None if fragment.name.is_some() || self.0.is_empty() || !fragment.has_function => {
                 (self.open(fragment, turn), true)
@@ -90,7 +90,7 @@ impl Calls {
     }
 
     /// Returns the open call of a fragment. Returns `None` if there is none yet.
-    fn found(&self, fragment: &Fragment<'_>, turn: &mut TurnBuilder<'_>) -> Option<usize> {
+    fn find_open(&self, fragment: &Fragment<'_>, turn: &mut TurnBuilder<'_>) -> Option<usize> {
         let Fragment {
             index, id, name, ..
         } = fragment;
@@ -158,8 +158,8 @@ impl<'a> Fragment<'a> {
             id if id.is_string() => id.text().map(Cow::into_owned),
             id => id.number().map(|id| id.to_string()),
         };
-        let arguments = match stated(&function, "arguments") {
-            none if none.is_null() => stated(fields, "arguments"),
+        let arguments = match find_arguments(&function, "arguments") {
+            none if none.is_null() => find_arguments(fields, "arguments"),
             arguments => arguments,
         };
         // Services write absent ids and names as empty texts or as the word.
@@ -167,10 +167,10 @@ impl<'a> Fragment<'a> {
         Some(Self {
             index: fields.get("index").number(),
             id: id.filter(is_said),
-            name: written(function.get("name"))
+            name: write_value(function.get("name"))
                 .map(Cow::into_owned)
                 .filter(is_said),
-            arguments: written(arguments)
+            arguments: write_value(arguments)
                 .filter(|arguments| arguments != "null")
                 .unwrap_or_default(),
             has_function: is_bare || !fields.get("function").is_null(),
@@ -179,7 +179,7 @@ impl<'a> Fragment<'a> {
 }
 
 /// Returns the text of a string, or the JSON of any other value but `null`.
-fn written(value: Raw<'_>) -> Option<Cow<'_, str>> {
+fn write_value(value: Raw<'_>) -> Option<Cow<'_, str>> {
     match value.text() {
         Some(text) => Some(text),
         None if value.is_null() => None,

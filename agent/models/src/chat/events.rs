@@ -30,8 +30,8 @@ pub(crate) struct Events {
 impl ReadReply for Events {
     fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         self.has_chunks = true;
-        turn.response_id = chunk.get("id").owned().or(turn.response_id.take());
-        turn.model = chunk.get("model").owned().or(turn.model.take());
+        turn.response_id = chunk.get("id").into_text().or(turn.response_id.take());
+        turn.model = chunk.get("model").into_text().or(turn.model.take());
         let choices = chunk.get("choices").elements();
         let is_only = choices.len() == 1;
         let choice = choices
@@ -46,7 +46,7 @@ impl ReadReply for Events {
             }
         }
         let reasons = ["finish_reason", "native_finish_reason"];
-        if let Some(reason) = reasons.iter().find_map(|name| choice.get(name).owned()) {
+        if let Some(reason) = reasons.iter().find_map(|name| choice.get(name).into_text()) {
             turn.end = Some(reason);
             turn.has_ended = true;
         }

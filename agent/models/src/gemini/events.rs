@@ -3,7 +3,7 @@
 use agent::Usage;
 use serde_json::{Map, Value};
 
-use crate::arguments::{NAMES, stated};
+use crate::arguments::{NAMES, find_arguments};
 use crate::broken::Broken;
 use crate::raw::{Fields, Raw};
 use crate::turn::{Kind, ReadReply, TurnBuilder};
@@ -35,8 +35,11 @@ pub(crate) struct Events {
 impl ReadReply for Events {
     fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         let chunk = chunk.in_camel_case();
-        turn.response_id = chunk.get("responseId").owned().or(turn.response_id.take());
-        let model = chunk.first(&["modelVersion", "model"]).owned();
+        turn.response_id = chunk
+            .get("responseId")
+            .into_text()
+            .or(turn.response_id.take());
+        let model = chunk.first(&["modelVersion", "model"]).into_text();
         turn.model = model.or(turn.model.take());
         let usage = chunk.get("usageMetadata");
         if usage.is_object() {
@@ -57,7 +60,7 @@ impl ReadReply for Events {
             self.read_part(part, turn);
         }
         let reason = candidate.get("finishReason");
-        if let Some(reason) = reason.owned().or_else(|| {
+        if let Some(reason) = reason.into_text().or_else(|| {
             reason
                 .number()
                 .map(|number| format!("FINISH_REASON_{number}"))
@@ -157,7 +160,7 @@ impl Events {
         let is_in_parts = goes_on || !call.get("partialArgs").is_null();
         let (id, name) = (text("id"), text("name"));
         // The rest of a call in parts.
-        let args = stated(call, "args");
+        let args = find_arguments(call, "args");
         if name.is_empty() && (is_in_parts || args.is_null() || args.is_empty()) {
             return;
         }
@@ -203,7 +206,7 @@ fn sign(item: &mut Map<String, Value>, signature: Value) {
 
 /// Returns the reason, which proto3 spells as a number if it is new. Returns `None` if it says nothing.
 fn block_reason(reason: Raw<'_>) -> Option<String> {
-    let word = reason.owned();
+    let word = reason.into_text();
     word.or_else(|| reason.number().map(|number| format!("reason {number}")))
         .filter(|word| !UNSPECIFIED.contains(&word.as_str()))
 }

@@ -1,6 +1,6 @@
 //! Reads the records of Ollama.
 
-use crate::arguments::{NAMES, stated};
+use crate::arguments::{NAMES, find_arguments};
 use crate::broken::Broken;
 use crate::raw::{Fields, Raw};
 use crate::turn::{Kind, ReadReply, TurnBuilder, usage};
@@ -11,7 +11,7 @@ pub(crate) struct Events;
 
 impl ReadReply for Events {
     fn read(&mut self, record: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
-        turn.model = record.get("model").owned().or(turn.model.take());
+        turn.model = record.get("model").into_text().or(turn.model.take());
         let message = record.get("message").fields();
         for (kind, name) in [(Kind::Thought, "thinking"), (Kind::Text, "content")] {
             turn.write(kind, &message.get(name).text().unwrap_or_default());
@@ -22,7 +22,7 @@ impl ReadReply for Events {
         if record.get("done").is_true() {
             turn.has_ended = true;
             turn.is_over = true;
-            turn.end = record.get("done_reason").owned();
+            turn.end = record.get("done_reason").into_text();
             let counts = [
                 "prompt_eval_count",
                 "eval_count",
@@ -50,7 +50,7 @@ fn read_call(call: Raw<'_>, turn: &mut TurnBuilder<'_>) {
     let (id, name) = (text(fields.get("id")), text(function.get("name")));
     let at = turn.open(Kind::Call { id, name });
     let block = turn.block(at);
-    let arguments = stated(&function, "arguments");
+    let arguments = find_arguments(&function, "arguments");
     if !arguments.is_null() && !arguments.is_empty() {
         block.text = arguments.json().to_owned();
     }

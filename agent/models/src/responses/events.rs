@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{NAMES, stated};
+use crate::arguments::{NAMES, find_arguments};
 use crate::broken::Broken;
 use crate::raw::{Fields, Raw};
 use crate::turn::{Kind, ReadReply, TurnBuilder, usage};
@@ -119,7 +119,7 @@ impl Events {
     /// Returns the item of this sort that an event is about: by its id, or else by its place, or else the open one.
     fn position(&self, event: &Fields<'_>, sort: Sort) -> Option<usize> {
         let ids = [event.get("item_id"), event.get("item").get("id")];
-        let id = ids.into_iter().find_map(Raw::owned);
+        let id = ids.into_iter().find_map(Raw::into_text);
         let index = event.get("output_index").number();
         let find = |is_it: &dyn Fn(&Item) -> bool| self.items.iter().rposition(is_it);
         // The id goes first, because some services give two items one place.
@@ -162,7 +162,7 @@ impl Events {
         self.items.push(Item {
             at,
             sort,
-            id: item.get("id").owned(),
+            id: item.get("id").into_text(),
             index,
             is_open: true,
             is_restated: false,
@@ -247,7 +247,7 @@ impl Events {
             Sort::Call => {
                 if let Kind::Call { id, name } = &mut turn.block(at).kind {
                     for (known, member) in [(id, "call_id"), (name, "name")] {
-                        let stated = item.get(member).owned();
+                        let stated = item.get(member).into_text();
                         *known = stated.unwrap_or(std::mem::take(known));
                     }
                 }
@@ -283,7 +283,7 @@ impl Events {
             let item = item.fields();
             let sort = Sort::of(&item);
             let position = self
-                .restated(index, &item, sort)
+                .find_restated(index, &item, sort)
                 .unwrap_or_else(|| self.open(&Fields::default(), &item, sort, turn));
             self.items[position].is_restated = true;
             let known = &self.items[position];
@@ -319,15 +319,15 @@ impl Events {
             details.get("cached_tokens"),
             details.get("cache_write_tokens"),
         );
-        turn.response_id = response.get("id").owned();
-        turn.model = response.get("model").owned();
+        turn.response_id = response.get("id").into_text();
+        turn.model = response.get("model").into_text();
         turn.has_ended = true;
         turn.is_over = true;
     }
 
     /// Returns the item that the end of a response states again: by its id, or else by its place, or else one without an id.
-    fn restated(&self, index: u64, item: &Fields<'_>, sort: Sort) -> Option<usize> {
-        let id = item.get("id").owned();
+    fn find_restated(&self, index: u64, item: &Fields<'_>, sort: Sort) -> Option<usize> {
+        let id = item.get("id").into_text();
         let find = |is_same: &dyn Fn(&Item) -> bool| {
             let mut items = self.items.iter();
             items.position(|item| !item.is_restated && item.sort == sort && is_same(item))
@@ -381,7 +381,7 @@ fn text_of(item: &Fields<'_>, sort: Sort) -> String {
             thoughts.join("\n\n")
         }
         Sort::Call => {
-            let arguments = stated(item, "arguments");
+            let arguments = find_arguments(item, "arguments");
             match arguments.text() {
                 Some(text) => text.into_owned(),
                 None if arguments.is_null() => String::new(),

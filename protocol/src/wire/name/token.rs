@@ -39,7 +39,7 @@ pub(super) fn tokens(grammar: NameGrammar, name: &str) -> Vec<Token> {
             '.' => Token::Symbol(Symbol::Dot),
             '/' => Token::Symbol(Symbol::Slash),
             ':' => Token::Symbol(Symbol::Colon),
-            '%' => Token::Symbol(match escaped(bytes.as_slice()) {
+            '%' => Token::Symbol(match read_escape(bytes.as_slice()) {
                 Some(byte) => {
                     bytes.nth(1);
                     if byte == b' ' {
@@ -83,7 +83,7 @@ impl Symbol {
 
 /// Returns the byte of the two hexadecimal digits at the start, as [`ToolName::from_foreign`](crate::ToolName::from_foreign) writes
 /// them.
-fn escaped(digits: &[u8]) -> Option<u8> {
+fn read_escape(digits: &[u8]) -> Option<u8> {
     let is_digit = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
     let digits = digits
         .get(..2)

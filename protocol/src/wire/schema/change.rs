@@ -89,7 +89,7 @@ impl Changes {
         self.add(rule, Fidelity::Exact);
     }
 
-    pub(super) fn loosened(&mut self, rule: Rule) {
+    pub(super) fn add_loosened(&mut self, rule: Rule) {
         self.add(rule, Fidelity::Loosened);
     }
 

@@ -277,7 +277,7 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the catalog's key for the stem of a wire's key. Returns `None` if the stem replaces no key here.
-    fn replaced(&self, wire: &str) -> Option<&'a str> {
+    fn find_replaced(&self, wire: &str) -> Option<&'a str> {
         self.differences
             .keys
             .key(stem(wire))
@@ -295,7 +295,7 @@ impl<'a> Place<'a> {
     {
         match self.replacement(key) {
             Some(wire) => Cow::Borrowed(wire),
-            None if self.replaced(key).is_some() => Cow::Owned(format!("{key}_")),
+            None if self.find_replaced(key).is_some() => Cow::Owned(format!("{key}_")),
             None => Cow::Borrowed(key),
         }
     }
@@ -305,7 +305,7 @@ impl<'a> Place<'a> {
     where
         'a: 'k,
     {
-        match self.replaced(wire) {
+        match self.find_replaced(wire) {
             Some(key) if stem(wire) == wire => Cow::Borrowed(key),
             Some(_) => Cow::Borrowed(&wire[..wire.len() - 1]),
             None => Cow::Borrowed(wire),

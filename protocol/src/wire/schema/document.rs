@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::change::{Changes, Rule};
 use super::cycle::on_cycles;
 use super::draft::Draft;
-use super::keyword::{Holds, PLACE, escaped, for_each, holds, is_any, replace_each};
+use super::keyword::{Holds, PLACE, escape_key, for_each, holds, is_any, replace_each};
 use super::unsendable::Unsendable;
 use crate::word_list::has_word;
 
@@ -126,7 +126,7 @@ impl Document {
     }
 
     /// Returns the definition with a name on the wire.
-    pub(super) fn named(&self, name: &str) -> Option<&Value> {
+    pub(super) fn find(&self, name: &str) -> Option<&Value> {
         self.definitions
             .get(self.pointers.get(name)?)
             .map(|definition| &definition.schema)
@@ -293,7 +293,7 @@ impl Source<'_> {
             {
                 return None;
             }
-            pointer.extend(["/", &escaped(&key)]); // One target has one pointer, however the reference escapes it.
+            pointer.extend(["/", &escape_key(&key)]); // One target has one pointer, however the reference escapes it.
         }
         (target.is_object() || target.is_boolean()).then_some(pointer)
     }

@@ -63,8 +63,8 @@ impl Draft {
         }
         keywords.remove("dependencies");
         if self == Self::D4 {
-            changed |= bound(keywords, "exclusiveMinimum", "minimum");
-            changed |= bound(keywords, "exclusiveMaximum", "maximum");
+            changed |= rewrite_bound(keywords, "exclusiveMinimum", "minimum");
+            changed |= rewrite_bound(keywords, "exclusiveMaximum", "maximum");
         }
         changed
     }
@@ -122,7 +122,7 @@ fn dependencies(keywords: &mut Map<String, Value>) -> bool {
 }
 
 /// Turns a boolean exclusive bound into a number. Returns true if there was one.
-fn bound(keywords: &mut Map<String, Value>, exclusive: &str, inclusive: &str) -> bool {
+fn rewrite_bound(keywords: &mut Map<String, Value>, exclusive: &str, inclusive: &str) -> bool {
     let Some(Value::Bool(is_exclusive)) = keywords.remove(exclusive) else {
         return false;
     };

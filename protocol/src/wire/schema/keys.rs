@@ -24,7 +24,7 @@ pub(super) struct WireKeys {
 impl WireKeys {
     pub(super) fn new(document: &Document, grammar: KeyGrammar) -> Self {
         let mut keys = BTreeSet::new();
-        document.for_each(&mut |keywords| keys.extend(declared(keywords).map(str::to_owned)));
+        document.for_each(&mut |keywords| keys.extend(declared_keys(keywords).map(str::to_owned)));
         // Stems, because the codec adds underscores to keys that look like replacements.
         let mut taken: BTreeSet<_> = keys.iter().map(|key| stem(key).to_owned()).collect();
         let replaced: Vec<_> = keys.iter().filter(|key| !grammar.allows(key)).collect();
@@ -39,7 +39,7 @@ impl WireKeys {
             let wire = if is_unique {
                 word.clone()
             } else {
-                digested(key, word, &taken)
+                digest_key(key, word, &taken)
             };
             taken.insert(wire.clone());
             wires.wires.insert((*key).clone(), wire.clone());
@@ -92,20 +92,20 @@ impl WireKeys {
 /// Returns true if a schema names the key for the value itself.
 pub(super) fn declares(keywords: &Map<String, Value>, key: &str) -> bool {
     members(keywords, "properties").is_some_and(|properties| properties.contains_key(key))
-        || required(keywords).any(|other| other == key)
+        || required_keys(keywords).any(|other| other == key)
 }
 
 /// Returns the keys that a schema names for the value itself.
-fn declared(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
+fn declared_keys(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let properties = members(keywords, "properties")
         .into_iter()
         .flat_map(Map::keys)
         .map(String::as_str);
-    properties.chain(required(keywords))
+    properties.chain(required_keys(keywords))
 }
 
 /// Returns the keys that a schema names in lists of required ones.
-fn required(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
+fn required_keys(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let dependent = members(keywords, "dependentRequired").into_iter().flatten();
     let names =
         dependent.flat_map(|(key, list)| std::iter::once(&**key).chain(strings(Some(list))));
@@ -139,7 +139,7 @@ fn words(grammar: KeyGrammar, key: &str) -> String {
 }
 
 /// Returns the words of a key with a part of its digest. A number is added to the key until no other key has the result.
-fn digested(key: &str, words: &str, taken: &BTreeSet<String>) -> String {
+fn digest_key(key: &str, words: &str, taken: &BTreeSet<String>) -> String {
     const DIGITS: usize = 8;
     let words = stem(&words[..words.len().min(KeyGrammar::MAX_LENGTH - 1 - DIGITS)]);
     let mut number = 0_usize;

@@ -45,7 +45,7 @@ pub(in crate::wire) fn for_each<'a>(
     keywords: &'a Map<String, Value>,
     mut each: impl FnMut(String, &'a Value),
 ) {
-    for (keyword, value) in sorted(keywords) {
+    for (keyword, value) in sort(keywords) {
         match (holds(keyword), value) {
             (Some(Holds::Plain), Value::Array(schemas)) => {
                 schemas
@@ -55,8 +55,8 @@ pub(in crate::wire) fn for_each<'a>(
             }
             (Some(Holds::Plain), schema) => each(format!("/{keyword}"), schema),
             (Some(Holds::Named), Value::Object(schemas)) => {
-                sorted(schemas).for_each(|(name, schema)| {
-                    each(format!("/{keyword}/{}", escaped(name)), schema)
+                sort(schemas).for_each(|(name, schema)| {
+                    each(format!("/{keyword}/{}", escape_key(name)), schema)
                 });
             }
             _ => {}
@@ -83,7 +83,7 @@ pub(super) fn replace_each(
             (Some(Holds::Named), Some(Value::Object(schemas))) => {
                 for name in sorted_keys(schemas) {
                     if let Some(schema) = schemas.get_mut(&name) {
-                        replace(schema, format!("/{keyword}/{}", escaped(&name)));
+                        replace(schema, format!("/{keyword}/{}", escape_key(&name)));
                     }
                 }
             }
@@ -93,18 +93,18 @@ pub(super) fn replace_each(
 }
 
 /// Returns the members in the order of their keys, whatever the order of the map.
-pub(super) fn sorted(members: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+pub(super) fn sort(members: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_unstable_by_key(|(key, _)| *key);
     members.into_iter()
 }
 
 fn sorted_keys(members: &Map<String, Value>) -> Vec<String> {
-    sorted(members).map(|(key, _)| key.clone()).collect()
+    sort(members).map(|(key, _)| key.clone()).collect()
 }
 
 /// Returns a key as a segment of a JSON pointer.
-pub(super) fn escaped(key: &str) -> String {
+pub(super) fn escape_key(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 

@@ -78,7 +78,7 @@ impl WireSchema {
             root = strict::require_all(root);
         }
         if let Some(limits) = dialect.strict.and_then(|rules| rules.limits)
-            && let Some(problem) = strict::exceeded(&root, &limits)
+            && let Some(problem) = strict::find_exceeded(&root, &limits)
         {
             return Err(NotStrict::TooLarge { problem }.into());
         }

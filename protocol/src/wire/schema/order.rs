@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::keyword::{Holds, holds, sorted, strings};
+use super::keyword::{Holds, holds, sort, strings};
 use crate::canonical_json;
 
 /// Returns a schema as JSON text: required properties first, in the order of `required`, and all other members sorted.
@@ -18,7 +18,7 @@ fn write(schema: &Value, text: &mut String) {
     let Value::Object(keywords) = schema else {
         return text.push_str(&canonical_json(schema));
     };
-    write_members(sorted(keywords), text, |keyword, value, text| {
+    write_members(sort(keywords), text, |keyword, value, text| {
         match (holds(keyword), value) {
             (Some(Holds::Plain), Value::Array(schemas)) => {
                 text.push('[');

@@ -141,7 +141,7 @@ impl<'a> Rewriter<'a> {
         let mut own = match schema {
             Value::Object(keywords) => keywords,
             Value::Bool(true) => return,
-            _ => return self.changes.loosened(Rule::Boolean),
+            _ => return self.changes.add_loosened(Rule::Boolean),
         };
         // Each level here is one of the stack.
         if self.absorbing == MOST_ABSORBING {
@@ -175,7 +175,7 @@ impl<'a> Rewriter<'a> {
                 .for_each(|part| self.absorb(into, part, is_root));
         }
         if let Some(Value::Array(branches)) = branches {
-            self.changes.loosened(Rule::RootUnion);
+            self.changes.add_loosened(Rule::RootUnion);
             let objects: Vec<_> = branches
                 .into_iter()
                 .filter_map(|branch| self.alternative(branch))
@@ -226,7 +226,7 @@ impl<'a> Rewriter<'a> {
                     pointer: self.changes.place.clone(),
                 });
             }
-            self.changes.loosened(Rule::Keyword(keyword));
+            self.changes.add_loosened(Rule::Keyword(keyword));
         }
     }
 
@@ -291,7 +291,7 @@ impl<'a> Rewriter<'a> {
 
     /// Reports that a part of the schema is missing.
     fn cut_off(&mut self, reason: NotStrict) {
-        self.changes.loosened(Rule::CutOff);
+        self.changes.add_loosened(Rule::CutOff);
         self.refuse(reason);
     }
 
@@ -341,7 +341,7 @@ impl<'a> Rewriter<'a> {
         });
         self.name_reference(&mut keywords);
         if let Some(rules) = self.dialect.strict {
-            let target = |name: &str| self.document.named(name.strip_prefix("#/$defs/")?);
+            let target = |name: &str| self.document.find(name.strip_prefix("#/$defs/")?);
             let own = strict::reason(&keywords, &self.changes.place, target);
             self.not_strict = outer.or(own).or(self.not_strict.take());
             if rules.requires_all {
@@ -393,7 +393,7 @@ impl<'a> Rewriter<'a> {
             let outer = std::mem::replace(&mut self.changes.place, place.clone());
             self.changes.exact(Rule::Optional);
             let schema = members(keywords, "properties").and_then(|properties| properties.get(key));
-            let target = |name: &str| self.document.named(name.strip_prefix("#/$defs/")?);
+            let target = |name: &str| self.document.find(name.strip_prefix("#/$defs/")?);
             if schema.is_some_and(|schema| strict::accepts_null(schema, &target)) {
                 self.changes.add(Rule::Null, Fidelity::Narrowed);
             }

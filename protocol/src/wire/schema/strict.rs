@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::change::{Changes, Fidelity, Rule};
 use super::dialect::SchemaLimits;
 use super::keyword::{
-    PLACE, for_each, has_type, is_any, members, replace_each, sorted, strings, types,
+    PLACE, for_each, has_type, is_any, members, replace_each, sort, strings, types,
 };
 use super::rule::set_types_of;
 use super::unsendable::NotStrict;
@@ -27,7 +27,7 @@ pub(super) fn close(keywords: &mut Map<String, Value>, changes: &mut Changes) {
     {
         // The alternatives only say which properties are required together.
         keywords.remove("anyOf");
-        changes.loosened(Rule::Keyword("anyOf".to_owned()));
+        changes.add_loosened(Rule::Keyword("anyOf".to_owned()));
     }
     if !keywords.contains_key("type") {
         let values = match (keywords.get("const"), keywords.get("enum")) {
@@ -123,7 +123,7 @@ fn count_containers<'d>(
 }
 
 /// Returns the limit that a rewritten schema exceeds, in words. Returns `None` if it fits.
-pub(super) fn exceeded(root: &Value, limits: &SchemaLimits) -> Option<String> {
+pub(super) fn find_exceeded(root: &Value, limits: &SchemaLimits) -> Option<String> {
     let mut size = SchemaLimits {
         levels: 0,
         properties: 0,
@@ -208,7 +208,7 @@ pub(super) fn require_all(mut schema: Value) -> Value {
         return schema;
     };
     let required: BTreeSet<_> = strings(keywords.get("required")).collect();
-    let keys = sorted(properties).map(|(key, _)| key.clone());
+    let keys = sort(properties).map(|(key, _)| key.clone());
     let optional: Vec<_> = keys.filter(|key| !required.contains(&**key)).collect();
     if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
         for key in &optional {

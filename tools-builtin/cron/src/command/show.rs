@@ -122,7 +122,7 @@ pub(super) async fn log(
     let mut table = Table::new([STRONG, PLAIN, FAINT, PLAIN, FAINT, PLAIN], 0);
     table.push(["JOB", "DUE", "STARTED", "OUTCOME", "SESSION", "NOTE"].map(str::to_owned));
     runs.iter().for_each(|run| table.push(log_row(run)));
-    cx.write_page(&table.wrapped(cx.width()))?;
+    cx.write_page(&table.wrap(cx.width()))?;
     Ok(Exit::Success)
 }
 

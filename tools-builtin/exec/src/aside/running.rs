@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host::placed::{self, FolderId, Folders, rebased};
+use host::placed::{self, FolderId, Folders, rebase};
 use host::running::{self, Followed, Program, ProgramRecord, Reach};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -234,7 +234,7 @@ impl Aside {
                 left.program.set_done(&outcome.unfinished);
             }
             if outcome.unfinished.is_empty() {
-                let is_with = |path: &Path| rebased(path, &from, &place);
+                let is_with = |path: &Path| rebase(path, &from, &place);
                 left.folders
                     .retain(|id, path| !is_with(path).is_some_and(|path| id.is_at(&path)));
             }
@@ -285,11 +285,11 @@ impl Aside {
         place: &Path,
         root: &Path,
     ) -> Option<Outcome> {
-        let there = |path: &Bytes| rebased(path.as_path(), from, place);
+        let there = |path: &Bytes| rebase(path.as_path(), from, place);
         let trees = before.trees.iter().filter_map(|tree| {
             let above = absolute(before.root.as_path(), tree);
             let is_around = tree.is_tree && from.starts_with(&above);
-            let now = rebased(&above, from, place);
+            let now = rebase(&above, from, place);
             let now = now.or_else(|| is_around.then(|| place.to_owned()))?;
             let below = now.strip_prefix(root).ok()?.to_string_lossy();
             let below = Some(below.into_owned()).filter(|below| !below.is_empty());
@@ -342,7 +342,7 @@ fn read(files: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Left> 
         let mut left = Left::read(file, |file| Ok(lock(file).is_err())).ok()?;
         // Those of a look that was made wait for one, also where they were moved back.
         if !left.program.is_done {
-            left.folders = placed::moved(&left.folders);
+            left.folders = placed::find_moved(&left.folders);
         }
         Some(left)
     })

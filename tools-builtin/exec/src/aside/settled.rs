@@ -10,7 +10,7 @@ use super::in_place::is_in_place;
 use super::question::{Group, question};
 use super::{Aside, Origin, Outcome, SetAside};
 use crate::protected::{Look, Protected};
-use crate::report::shortened;
+use crate::report::shorten;
 use crate::teller::Teller;
 
 /// The result of the look after a program. A drop tells the person, unless that was done.
@@ -87,7 +87,7 @@ impl Settled {
     }
 
     /// Returns the paths that could not be moved, or not be put back.
-    pub(crate) fn unfinished(&self) -> &[PathBuf] {
+    pub(crate) fn unfinished_paths(&self) -> &[PathBuf] {
         &self.outcome.unfinished
     }
 
@@ -152,7 +152,7 @@ impl Settled {
                 .filter(|file| is_wanted(file))
                 .map(|file| file.path.clone());
             let names: Vec<String> = names.collect();
-            (!names.is_empty()).then(|| shortened(&names))
+            (!names.is_empty()).then(|| shorten(&names))
         };
         let renamed = named(&|file| file.is_in_workspace() && !is_back(file)).map(|names| {
             format!(
@@ -176,7 +176,7 @@ impl Settled {
         let changed = (!changed.is_empty()).then(|| {
             format!(
                 "these files run or configure programs and have changed: {}",
-                shortened(&changed)
+                shorten(&changed)
             )
         });
         let former = self.outcome.former.iter().map(|file| file.to_string());

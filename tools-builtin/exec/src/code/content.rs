@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tools::Digest;
 
-use super::tree::changed;
+use super::tree::change_time;
 
 /// The most bytes of a file whose content is compared. Of a longer one it is the length and the time of the last change.
 const MAX_CONTENT: u64 = 8 * 1024 * 1024;
@@ -40,5 +40,5 @@ pub(super) fn content(path: &Path) -> String {
             |bytes| Digest::hash_bytes(&bytes).to_string(),
         );
     }
-    format!("{} {:?}", metadata.len(), changed(&metadata))
+    format!("{} {:?}", metadata.len(), change_time(&metadata))
 }

@@ -110,13 +110,13 @@ fn state(metadata: &Metadata) -> String {
             "{:?} {} {:?}",
             metadata.file_type(),
             metadata.len(),
-            changed(metadata)
+            change_time(metadata)
         ),
     }
 }
 
 /// The time of the last change, which a program cannot set.
-pub(super) fn changed(metadata: &Metadata) -> (i64, i64) {
+pub(super) fn change_time(metadata: &Metadata) -> (i64, i64) {
     use std::os::unix::fs::MetadataExt as _;
     (metadata.ctime(), metadata.ctime_nsec())
 }

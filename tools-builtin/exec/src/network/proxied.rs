@@ -86,7 +86,7 @@ impl Network {
 
     /// Returns notes about connections and refused requests for the model.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let reached = self.proxy.reached();
+        let reached = self.proxy.reached_hosts();
         let mut hosts: Vec<_> = reached
             .iter()
             .take(NAMED)
@@ -97,7 +97,7 @@ impl Network {
         }
         let reached = (!hosts.is_empty())
             .then(|| format!("connections of the program: {}", hosts.join(", ")));
-        let refused = self.proxy.refused();
+        let refused = self.proxy.refusals();
         let named = refused
             .iter()
             .take(NAMED)

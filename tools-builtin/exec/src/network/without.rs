@@ -13,7 +13,7 @@ impl Network {
     }
 
     pub(crate) fn start(cx: &ToolContext) -> Result<Option<Self>, String> {
-        match super::wanted(cx) {
+        match super::wanted_hosts(cx) {
             Err(reason) => Err(format!("the program had no network, because {reason}")),
             Ok(_) => Ok(None),
         }

@@ -57,7 +57,7 @@ impl Interpreted {
         );
         let question = Question::new(shown, AnswerKind::Confirmation);
         let question = question
-            .map_err(|error| refused(&format!("{error}; write it in parts, or to a file")))?;
+            .map_err(|error| refuse(&format!("{error}; write it in parts, or to a file")))?;
         match cx.ask(question).await {
             Ok(Answer::Confirmation(true)) => Ok(()),
             Ok(_) => Err(ToolErrorKind::Denied {
@@ -65,7 +65,7 @@ impl Interpreted {
             }
             .into()),
             Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),
-            Err(error) => Err(refused(&format!(
+            Err(error) => Err(refuse(&format!(
                 "a program that can run its input gets none without a yes: {error}; use exec.run, or ask the user for the clause \
                  exec:write:**"
             ))),
@@ -73,6 +73,6 @@ impl Interpreted {
     }
 }
 
-fn refused(reason: &str) -> ToolError {
+fn refuse(reason: &str) -> ToolError {
     ToolError::execution_failed(reason)
 }

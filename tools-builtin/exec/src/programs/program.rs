@@ -9,7 +9,7 @@ use tools::{Task, Tasks, ToolContext, ToolError, ToolResult};
 
 use super::interpreted::Interpreted;
 use super::screen::Screen;
-use crate::prepare::{Prepared, failed, not_started, settle_at_end};
+use crate::prepare::{Prepared, fail, not_started, settle_at_end};
 use crate::report::end;
 use crate::supervise::{self, Collect, Recent, Ring, Running, Status, StdinError};
 
@@ -54,7 +54,7 @@ impl Program {
         input: Option<Interpreted>,
         has_terminal: bool,
     ) -> Result<Self, ToolError> {
-        let prepared = prepared.recorded().await?;
+        let prepared = prepared.record().await?;
         let (publish, news) = watch::channel(());
         let stdout = if has_terminal {
             Text::Terminal(Box::new(Screen::new(KEPT)))
@@ -89,7 +89,7 @@ impl Program {
             // The sender goes with the program.
             let gone = async { while ended.changed().await.is_ok() {} };
             tokio::select! {
-                reason = disk.exceeded() => if let Some(program) = program.upgrade().filter(|program| program.is_running()) {
+                reason = disk.watch_limit() => if let Some(program) = program.upgrade().filter(|program| program.is_running()) {
                     let _ = program.stopped.set(reason);
                     program.running.stop();
                 },
@@ -217,7 +217,7 @@ impl Program {
         written: impl Future<Output = Result<(), StdinError>>,
     ) -> Result<(), ToolError> {
         match tokio::time::timeout(INPUT, written).await {
-            Ok(written) => written.map_err(|error| failed(&error)),
+            Ok(written) => written.map_err(|error| fail(&error)),
             Err(_) => Err(ToolError::execution_failed(format!(
                 "the program has not read all of the text within {} s; read its output, or stop it",
                 INPUT.as_secs()
@@ -245,7 +245,7 @@ impl Task for Program {
         }
     }
 
-    fn ended(&self) -> TaskFuture<'_, ()> {
+    fn wait_end(&self) -> TaskFuture<'_, ()> {
         Box::pin(async {
             // The state says how it ended.
             let _ = self.running.wait().await;

@@ -108,7 +108,7 @@ impl Script {
 
 /// Returns the first character that the shell and a person may read in different ways. It has no place in a transparent script, not
 /// even in quotes.
-fn hidden(text: &str) -> Option<usize> {
+fn find_invisible(text: &str) -> Option<usize> {
     text.find(|c: char| is_invisible(c) && !matches!(c, '\n' | '\t'))
 }
 

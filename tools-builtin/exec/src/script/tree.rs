@@ -14,7 +14,7 @@ const MAX_REASONS: usize = 4;
 /// Reads a syntax tree. Iterative, because a script decides how deep its tree is.
 pub(super) fn read(tree: &Tree, text: &str, dialect: Dialect, cwd: &str) -> Script {
     let mut reader = Reader::new(text, dialect, cwd);
-    if let Some(at) = super::hidden(text) {
+    if let Some(at) = super::find_invisible(text) {
         reader.opaque(at, "an invisible character");
     }
     let mut cursor = tree.walk();
@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
     fn word(&mut self, node: Node<'_>, source: &str) {
         let at = node.start_byte();
         let known = if is_literal(node.kind(), self.dialect) {
-            word::known(source)
+            word::read_known(source)
         } else {
             None
         };

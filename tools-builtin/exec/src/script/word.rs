@@ -7,7 +7,7 @@ use tools::visible_line;
 const SHOWN: usize = 80;
 
 /// Returns the text of a word without expansions, or `None` if the shell may make something else of it.
-pub(super) fn known(text: &str) -> Option<String> {
+pub(super) fn read_known(text: &str) -> Option<String> {
     match read(text) {
         Some(Word::Known(text)) => Some(text),
         _ => None,

@@ -65,7 +65,7 @@ impl<C> Running<C> {
     }
 
     /// Returns a future of the end, which a drop of the program does not end.
-    pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub fn watch_end(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut status = self.status.clone();
         // Without a runtime that watches it, the end is not known.
         async move { drop(status.wait_for(|status| *status != Status::Running).await) }
@@ -121,12 +121,12 @@ impl<C> Running<C> {
 
     /// Calls `look` with the collector of standard output.
     pub fn with_stdout<R>(&self, look: impl FnOnce(&mut C) -> R) -> R {
-        look(&mut locked(&self.stdout))
+        look(&mut lock(&self.stdout))
     }
 
     /// Calls `look` with the collector of standard error.
     pub fn with_stderr<R>(&self, look: impl FnOnce(&mut C) -> R) -> R {
-        look(&mut locked(&self.stderr))
+        look(&mut lock(&self.stderr))
     }
 }
 
@@ -143,6 +143,6 @@ impl Running<Capture> {
 }
 
 /// Locks a collector, also after a panic in it.
-pub(super) fn locked<C>(collector: &Mutex<C>) -> MutexGuard<'_, C> {
+pub(super) fn lock<C>(collector: &Mutex<C>) -> MutexGuard<'_, C> {
     collector.lock().unwrap_or_else(PoisonError::into_inner)
 }

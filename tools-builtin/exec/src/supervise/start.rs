@@ -21,7 +21,7 @@ pub async fn start<C: Collect>(
 
     use tokio::sync::watch;
 
-    use super::running::{Status, locked};
+    use super::running::{Status, lock};
     use super::spawn::spawn;
     use super::streams::Opened;
     use super::watch::{drain, follow};
@@ -49,7 +49,7 @@ pub async fn start<C: Collect>(
     let mut drains = vec![drain(streams.stdout, stdout.clone(), tree_gone.clone())];
     match streams.stderr {
         Some(stream) => drains.push(drain(stream, stderr.clone(), tree_gone)),
-        None => locked(&stderr).finish(),
+        None => lock(&stderr).finish(),
     }
     tokio::spawn(follow(supervised, drains, gone, publish));
     Ok(Running {

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::capture::Collect;
 use super::error::SupervisorLost;
 use super::frame::{Report, read};
-use super::running::{Status, locked};
+use super::running::{Status, lock};
 use super::spawn::Supervised;
 use super::streams::Output;
 
@@ -35,12 +35,12 @@ pub(super) fn drain<C: Collect>(
                     break;
                 }
                 read = read_when_ready(&mut output, &mut buffer, &collector) => match read {
-                    Ok(length) if length > 0 => locked(&collector).push(&buffer[..length]),
+                    Ok(length) if length > 0 => lock(&collector).push(&buffer[..length]),
                     _ => break,
                 },
             }
         }
-        locked(&collector).finish();
+        lock(&collector).finish();
     })
 }
 
@@ -50,7 +50,7 @@ async fn read_when_ready(
     buffer: &mut [u8],
     collector: &Mutex<impl Collect>,
 ) -> std::io::Result<usize> {
-    poll_fn(|cx| locked(collector).poll_ready(cx)).await;
+    poll_fn(|cx| lock(collector).poll_ready(cx)).await;
     output.pipe.read(buffer).await
 }
 
@@ -62,7 +62,7 @@ fn rest(output: &Output, buffer: &mut [u8], collector: &Mutex<impl Collect>) {
         // Tokio may not have heard yet that the stream is readable. It does not block.
         match rustix::io::read(&output.pipe, &mut buffer[..most]) {
             Ok(length) if length > 0 => {
-                locked(collector).push(&buffer[..length]);
+                lock(collector).push(&buffer[..length]);
                 left -= length;
             }
             _ => break,

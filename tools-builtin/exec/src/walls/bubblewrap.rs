@@ -52,7 +52,7 @@ fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
         .filter(|path| !granted(path));
     let own = ["/proc", "/dev", "/tmp"].map(PathBuf::from).into_iter();
     // For a missing one, bubblewrap would create a place to mount it on the disk.
-    let hidden = || paths::hidden(walls).filter(|path| path.exists() && granted(path));
+    let hidden = || paths::list_hidden(walls).filter(|path| path.exists() && granted(path));
     let mut steps: Vec<_> = system.chain(own).map(|path| (path, Step::System)).collect();
     steps.extend(
         grants
@@ -69,11 +69,11 @@ fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
     // A mount point cannot be renamed.
     steps.extend(
         grants
-            .pinned(walls, hidden())
+            .find_pinned(walls, hidden())
             .map(|path| (path, Step::Write)),
     );
     steps.extend(
-        paths::protected(walls)
+        paths::list_protected(walls)
             .filter(|path| granted(path))
             .map(|path| (path.clone(), Step::Protect)),
     );

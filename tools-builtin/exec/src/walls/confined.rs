@@ -78,7 +78,7 @@ impl Confined {
             Confinement::Bubblewrap(bwrap) => {
                 let arguments = bubblewrap::arguments(&self.walls, self.terminal, &host);
                 if arguments.len() > bubblewrap::MAX_ARGUMENTS {
-                    let protected = paths::protected(&self.walls).count();
+                    let protected = paths::list_protected(&self.walls).count();
                     return Err(WallsError::TooManyProtected { protected });
                 }
                 let mut command = Command::new(bwrap);

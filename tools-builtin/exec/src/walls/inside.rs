@@ -40,7 +40,7 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     let Parcel {
         mut confined,
         identities,
-    } = received()?;
+    } = receive()?;
     identities.iter().try_for_each(Identity::verify)?;
     let confinement = confined.layers.confinement()?;
     let alone = confinement == Confinement::LandlockAlone;
@@ -105,7 +105,7 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     Err(format!("{}: {}", confined.program.display(), program.exec()).into())
 }
 
-fn received() -> Result<Parcel<Confined>, Box<dyn Error>> {
+fn receive() -> Result<Parcel<Confined>, Box<dyn Error>> {
     let pieces = (0..).map_while(|number| std::env::var(format!("{VARIABLE}{number}")).ok());
     let text: String = pieces.collect();
     serde_json::from_str(&text)

@@ -62,7 +62,7 @@ impl Bubblewrap {
                  CVE-2020-5291); install a newer package of bubblewrap"
             )
         };
-        match parsed(version) {
+        match parse_version(version) {
             None => Some(old("bubblewrap of an unknown version".to_owned())),
             Some(found) if found < OLDEST => Some(old(format!("bubblewrap {version}"))),
             Some(_) if is_setuid(path) => Some(format!(
@@ -75,7 +75,7 @@ impl Bubblewrap {
 }
 
 /// Returns the numbers of a version. A missing one is zero.
-fn parsed(version: &str) -> Option<[u32; 3]> {
+fn parse_version(version: &str) -> Option<[u32; 3]> {
     let mut numbers = version.split('.').map(|part| part.parse().ok());
     let first = numbers.next()??;
     let mut next = || numbers.next().unwrap_or(Some(0));

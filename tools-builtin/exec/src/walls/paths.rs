@@ -98,20 +98,20 @@ impl Identity {
 pub(super) fn identities(walls: &Walls) -> io::Result<Vec<Identity>> {
     let grants = Grants::new(walls);
     let pinned = grants
-        .pinned(walls, hidden(walls))
+        .find_pinned(walls, list_hidden(walls))
         .filter(|path| path.exists());
     let named = grants
         .read
         .iter()
         .chain(&grants.write)
         .copied()
-        .chain(protected(walls))
+        .chain(list_protected(walls))
         .cloned();
     named.chain(pinned).map(Identity::new).collect()
 }
 
 /// Returns the hidden paths without those that lie in another one, where nothing can be mounted.
-pub(super) fn hidden(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
+pub(super) fn list_hidden(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
     walls.hidden.iter().filter(|path| {
         path.parent()
             .is_none_or(|parent| !lies_in(parent, &walls.hidden))
@@ -119,7 +119,7 @@ pub(super) fn hidden(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
 }
 
 /// Returns the protected paths that exist, without those that lie in a hidden one.
-pub(super) fn protected(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
+pub(super) fn list_protected(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
     walls
         .protected
         .iter()
@@ -161,7 +161,7 @@ impl<'a> Grants<'a> {
 
     /// Returns the folders strictly between a writable tree and a protected path, or one of these hidden ones. Renaming one of them would
     /// move the path away. Folders that are protected stay read-only.
-    pub(super) fn pinned<'p>(
+    pub(super) fn find_pinned<'p>(
         &'p self,
         walls: &'p Walls,
         hidden: impl Iterator<Item = &'p PathBuf>,
@@ -171,7 +171,7 @@ impl<'a> Grants<'a> {
                 .iter()
                 .any(|tree| parent != *tree && parent.starts_with(tree))
         };
-        let parents = protected(walls)
+        let parents = list_protected(walls)
             .chain(hidden)
             .flat_map(|path| path.ancestors().skip(1));
         parents

@@ -34,7 +34,7 @@ pub(super) fn restrict(surroundings: Surroundings) -> Result<(), seccompiler::Er
     // The strictest of all filters decides.
     install(always(calls::MISSING), libc::ENOSYS)?;
     install(always(calls::REFUSED), libc::EPERM)?;
-    install(conditions::refused()?, libc::EPERM)?;
+    install(conditions::build_refused()?, libc::EPERM)?;
     install(conditions::refused_sockets(surroundings)?, libc::EPERM)?;
     if surroundings != Surroundings::Bubblewrap {
         let is_connected = surroundings == Surroundings::MachineWithNetwork;

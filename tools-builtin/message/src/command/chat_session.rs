@@ -49,7 +49,7 @@ impl<'a> ChatSession<'a> {
     /// # Errors
     /// As [`run`](Self::run).
     pub(super) async fn resume(&mut self) -> Result<(), CommandError> {
-        let was_answered = self.open.unfinished().is_some_and(|run| run.is_answered);
+        let was_answered = self.open.earlier_run().is_some_and(|run| run.is_answered);
         let end = self.open.resume().await?;
         self.answer(end, was_answered).await
     }

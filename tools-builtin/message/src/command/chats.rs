@@ -41,7 +41,7 @@ use tools::call::{Isolated, Panic};
 use tools::{CancellationToken, Host, IgnorePoison as _, counted};
 
 use super::chat_session::{ChatSession, say};
-use super::folder::{ChannelFolder, refused};
+use super::folder::{ChannelFolder, refuse};
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
 use crate::settings::channels::with_replies;
 use crate::{Claim, IncomingMessage, NotTaken};
@@ -243,7 +243,7 @@ impl Chats {
             let error = "the run failed: the record of it is missing";
             return Err(CommandError::new(Exit::Failed, error));
         }
-        if let Some(run) = chat.open.unfinished() {
+        if let Some(run) = chat.open.earlier_run() {
             let is_own = begun_after.is_some_and(|after| run.length > after);
             if !is_own && !run.is_answered {
                 chat.open.give_up().await?;
@@ -327,7 +327,7 @@ fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), CommandError> {
 
 fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> CommandError {
     let reason = format!("the file of a message that waits cannot be changed: {error}");
-    refused(channel, &reason)
+    refuse(channel, &reason)
 }
 
 /// The marks of the session of a chat. The process has one set of servers for all its chats.
@@ -367,7 +367,7 @@ impl SessionScope for ChatScope {
             missing => format!(" with {}", refused.consenting_flags(missing)),
         };
         // The pattern has the files that SQLite creates beside the journal.
-        let journal = shell::quoted(&self.file.to_string_lossy());
+        let journal = shell::quote(&self.file.to_string_lossy());
         format!(
             "the session keeps to the grant that it began with; to allow it, end `listen`, forget the chat with `rm {journal}*`, and start \
              `listen` again{flags}"

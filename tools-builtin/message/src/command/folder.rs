@@ -41,7 +41,7 @@ impl ChannelFolder {
         origin: Option<&Path>,
         workspace: String,
     ) -> Result<Self, CommandError> {
-        let refused = |reason: String| refused(channel, &reason);
+        let refused = |reason: String| refuse(channel, &reason);
         let state = folders::state()
             .ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
         let unusable = |path: &Path, error: io::Error| {
@@ -160,7 +160,7 @@ impl ChannelFolder {
 }
 
 /// Returns the failure of a channel that cannot be listened to.
-pub(super) fn refused(channel: &str, reason: &str) -> CommandError {
+pub(super) fn refuse(channel: &str, reason: &str) -> CommandError {
     let error = format!("the channel {channel} cannot be listened to: {reason}");
     CommandError::new(Exit::Usage, error)
 }

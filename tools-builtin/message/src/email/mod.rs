@@ -50,7 +50,7 @@ struct Email {
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
-    let host = settings.required("server")?.to_owned();
+    let host = settings.require("server")?.to_owned();
     let encryption = match settings.text("encryption") {
         None | Some("tls") => Encryption::Tls,
         Some("starttls") => Encryption::StartTls,
@@ -97,7 +97,7 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         }
         (None, Some(_)) => return Err(field("user", "is missing; set it")),
     };
-    let from = settings.required("from")?;
+    let from = settings.require("from")?;
     let from = mailbox(from).map_err(|reason| field("from", reason))?;
     let recipients = settings.list("to").to_vec();
     if recipients.is_empty() {

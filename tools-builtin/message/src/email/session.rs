@@ -76,7 +76,7 @@ pub(super) async fn send(
                 "the connection to the mail server ended before it took or refused the mail",
             ));
         }
-        Ok(Err(error)) => return Err(refused("refused the mail", &error)),
+        Ok(Err(error)) => return Err(refuse("refused the mail", &error)),
         Ok(Ok(_)) => {}
     }
     // The mail is taken, however this ends.
@@ -96,7 +96,7 @@ async fn prepare(
     let stream = match encryption {
         Encryption::Tls => SmtpStream::new(
             connection
-                .encrypted()
+                .encrypt()
                 .await
                 .map_err(SendError::from_connecting)?,
         ),
@@ -104,12 +104,12 @@ async fn prepare(
         Encryption::None => SmtpStream::new(connection),
     };
     let session = AsyncSmtpConnection::connect_with_transport(Box::new(stream), &client).await;
-    let mut session = session.map_err(|error| refused("refused the session", &error))?;
+    let mut session = session.map_err(|error| refuse("refused the session", &error))?;
     if let Some(credentials) = credentials {
         let login = session
             .auth(&[Mechanism::Plain, Mechanism::Login], credentials)
             .await;
-        login.map_err(|error| refused("refused the login", &error))?;
+        login.map_err(|error| refuse("refused the login", &error))?;
     }
     let sender = Mail::new(Some(from.email.clone()), Vec::new());
     command(&mut session, sender, "refused the sender").await?;
@@ -129,11 +129,11 @@ async fn command(
     what: &str,
 ) -> Result<(), SendError> {
     let answered = session.command(command).await;
-    answered.map(drop).map_err(|error| refused(what, &error))
+    answered.map(drop).map_err(|error| refuse(what, &error))
 }
 
 /// Returns the error of a refusal. The reply of the server is left out, which may repeat the password.
-fn refused(what: &str, error: &Error) -> SendError {
+fn refuse(what: &str, error: &Error) -> SendError {
     match error.status() {
         Some(code) if code.severity == Severity::TransientNegativeCompletion => {
             SendError::later(format!("the mail server {what} for now (reply {code})"))

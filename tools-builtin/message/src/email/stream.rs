@@ -71,7 +71,7 @@ impl SmtpStream {
             return Err(refused("refused STARTTLS"));
         }
         let connection = connection
-            .encrypted()
+            .encrypt()
             .await
             .map_err(SendError::from_connecting)?;
         Ok(Self {

@@ -67,7 +67,7 @@ fn terminal() -> Found {
     (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())
 }
 
-fn listed(settings: &Settings) -> &[Setting<ConfiguredChannel>] {
+fn list_channels(settings: &Settings) -> &[Setting<ConfiguredChannel>] {
     &settings.of::<ChannelKeys>().channels
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
             .with_channel(TERMINAL, terminal, (*tools).clone())
             .unwrap_or_default();
     }
-    for setting in listed(settings) {
+    for setting in list_channels(settings) {
         let name = &setting.value.name;
         let added = match create(setting) {
             Ok(channel) => {
@@ -100,7 +100,7 @@ pub(crate) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 /// Adds the grants and rules for the hosts of the channels, with the origin of each channel. They are for `message.send` alone. A message
 /// still needs the permission for its channel.
 pub(crate) fn access(mut settings: Settings) -> Result<Settings, SettingsError> {
-    for setting in listed(&settings).to_vec() {
+    for setting in list_channels(&settings).to_vec() {
         let Ok(channel) = create(&setting) else {
             continue;
         };
@@ -126,7 +126,7 @@ pub(crate) fn with_replies(settings: Settings) -> Settings {
 
 /// Returns the names to which messages can be sent. Returns `None` if the host of the program has channels of its own.
 pub(crate) fn names(settings: &Settings) -> Option<Vec<&str>> {
-    let of_settings = listed(settings)
+    let of_settings = list_channels(settings)
         .iter()
         .map(|channel| channel.value.name.as_str());
     let is_of_host = host::program::services().get::<Channels>().is_some();
@@ -134,17 +134,17 @@ pub(crate) fn names(settings: &Settings) -> Option<Vec<&str>> {
 }
 
 /// Returns the setting of a channel. Returns `None` if there is none of this name.
-pub(crate) fn configured<'a>(
+pub(crate) fn find_channel<'a>(
     settings: &'a Settings,
     name: &str,
 ) -> Option<&'a Setting<ConfiguredChannel>> {
-    let mut channels = listed(settings).iter().rev();
+    let mut channels = list_channels(settings).iter().rev();
     channels.find(|channel| channel.value.name == name)
 }
 
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
 pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
-    match configured(settings, name) {
+    match find_channel(settings, name) {
         Some(channel) => {
             Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin)))
         }
@@ -174,7 +174,7 @@ pub(crate) fn report(settings: &Settings) -> Vec<String> {
             places.concat()
         )
     };
-    let mut lines: Vec<_> = listed(settings).iter().map(line).collect();
+    let mut lines: Vec<_> = list_channels(settings).iter().map(line).collect();
     if lines.is_empty() {
         lines.push(format!(
             "channels: {TERMINAL}; a table [channels.NAME] of the settings adds one"
@@ -192,7 +192,7 @@ pub(crate) fn missing(settings: &Settings) -> Vec<String> {
             setting.origin, setting.value.name
         ))
     };
-    listed(settings).iter().filter_map(warning).collect()
+    list_channels(settings).iter().filter_map(warning).collect()
 }
 
 fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> SettingsError {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{Channels, FieldType};
-use host::settings::{Base, Document, file, filled, variable};
+use host::settings::{Base, Document, file, non_blank, variable};
 use tools_text::KeySource;
 
 /// A channel of messages. Its secrets are named by their places, and read when a session starts.
@@ -72,7 +72,7 @@ impl ConfiguredChannel {
             } else if let Some(value) = table.remove(field.name) {
                 let texts = match (field.value, value) {
                     (FieldType::Text, Field::Text(text)) => {
-                        vec![filled(&text, base).map_err(invalid)?]
+                        vec![non_blank(&text, base).map_err(invalid)?]
                     }
                     (FieldType::File, Field::Text(text)) => {
                         let path = file(&text, base).map_err(invalid)?;

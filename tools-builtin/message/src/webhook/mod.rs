@@ -199,7 +199,7 @@ impl Webhook {
             .as_ref()
             .map(|subject| format!("{subject}\n\n"))
             .unwrap_or_default();
-        let mut body = json!({"text": slack::escaped(&format!("{subject}{text}"))});
+        let mut body = json!({"text": slack::escape(&format!("{subject}{text}"))});
         let (to, thread) = chat.as_deref().map(slack::parts).unzip();
         // An answer must not go to other people than those of its chat.
         if to.is_some() && to != self.chat.as_deref() {

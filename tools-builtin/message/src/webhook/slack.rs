@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Parsed, message, text};
 
 /// Escapes the characters with which a text could notify everybody or disguise a link.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -14,7 +14,7 @@ pub(super) fn escaped(text: &str) -> String {
 /// Returns a text of Slack as people see it: `<@U1>` as `@U1`, `<#C1|team>` as `#team`, and a link as its label and its URL.
 fn plain(text: &str) -> String {
     let (mut plain, mut rest) = (String::new(), text);
-    while let Some((before, inner, after)) = marked(rest) {
+    while let Some((before, inner, after)) = split_mark(rest) {
         plain += before;
         let (target, label) = halves(inner, '|');
         let named = |sign: &str, id: &str| {
@@ -38,7 +38,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Returns the text before the first mark in angle brackets, the mark, and the text behind it. Angle brackets of people are escaped.
-fn marked(text: &str) -> Option<(&str, &str, &str)> {
+fn split_mark(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('<')?;
     let (inner, after) = rest.split_once('>')?;
     Some((before, inner, after))

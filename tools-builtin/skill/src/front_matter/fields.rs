@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
             metadata: match self.take("metadata") {
                 Some(Value::Map(fields)) => fields
                     .iter()
-                    .map(|(key, value)| (key.clone(), value.shown()))
+                    .map(|(key, value)| (key.clone(), value.render()))
                     .collect(),
                 Some(value) if !value.to_text().trim().is_empty() => {
                     self.faults.push(Fault::Type {

@@ -49,7 +49,7 @@ fn value(lines: &[&str]) -> Value {
                     .to_owned(),
             );
         }
-        ">" => return Value::Text(joined(below)),
+        ">" => return Value::Text(join_lines(below)),
         _ => {}
     }
     let filled: Vec<_> = below
@@ -62,7 +62,7 @@ fn value(lines: &[&str]) -> Value {
             return Value::List(
                 filled
                     .iter()
-                    .map(|line| Value::Text(unquoted(line[2..].trim())))
+                    .map(|line| Value::Text(unquote(line[2..].trim())))
                     .collect(),
             );
         }
@@ -71,7 +71,7 @@ fn value(lines: &[&str]) -> Value {
             .map(|line| field(line))
             .collect::<Option<Vec<_>>>()
         {
-            let field = |(key, value): (&str, &str)| (key.to_owned(), Value::Text(unquoted(value)));
+            let field = |(key, value): (&str, &str)| (key.to_owned(), Value::Text(unquote(value)));
             return Value::Map(fields.into_iter().map(field).collect());
         }
     }
@@ -82,15 +82,15 @@ fn value(lines: &[&str]) -> Value {
         return Value::List(
             items
                 .split(',')
-                .map(|item| Value::Text(unquoted(item.trim())))
+                .map(|item| Value::Text(unquote(item.trim())))
                 .collect(),
         );
     }
-    Value::Text(unquoted(&joined(lines)))
+    Value::Text(unquote(&join_lines(lines)))
 }
 
 /// Joins lines to a paragraph.
-fn joined(lines: &[&str]) -> String {
+fn join_lines(lines: &[&str]) -> String {
     lines
         .iter()
         .flat_map(|line| line.split_whitespace())
@@ -99,7 +99,7 @@ fn joined(lines: &[&str]) -> String {
 }
 
 /// Removes a pair of quotation marks.
-fn unquoted(text: &str) -> String {
+fn unquote(text: &str) -> String {
     for mark in ['"', '\''] {
         if let Some(inner) = text
             .strip_prefix(mark)

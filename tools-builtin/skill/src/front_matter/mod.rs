@@ -286,7 +286,7 @@ impl Value {
     }
 
     /// Returns a text as it is, and any other value as JSON.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn render(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             value => value.to_json().to_string(),

@@ -27,14 +27,14 @@ pub(super) fn read(text: &str) -> Result<Vec<(String, Value)>, Fault> {
             | Event::DocumentEnd
             | Event::StreamEnd
             | Event::Nothing => {}
-            _ if top.is_some() => return Err(refused(1, "it is more than one document")),
+            _ if top.is_some() => return Err(refuse(1, "it is more than one document")),
             event => top = Some(reader.value(event, 0)?),
         }
     }
     match top {
         None => Ok(Vec::new()),
         Some(Value::Map(fields)) => Ok(fields),
-        Some(_) => Err(refused(1, "it has no fields")),
+        Some(_) => Err(refuse(1, "it has no fields")),
     }
 }
 
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<Option<Event<'a>>, Fault> {
         self.events += 1;
         if self.events > MAX_EVENTS {
-            return Err(refused(1, "it has too many values"));
+            return Err(refuse(1, "it has too many values"));
         }
         match self.parser.next() {
             None => Ok(None),
@@ -57,20 +57,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the next event of a document that is not at its end.
-    fn required(&mut self) -> Result<Event<'a>, Fault> {
-        self.next()?.ok_or_else(|| refused(1, "it ends too early"))
+    fn require_next(&mut self) -> Result<Event<'a>, Fault> {
+        self.next()?.ok_or_else(|| refuse(1, "it ends too early"))
     }
 
     fn value(&mut self, event: Event<'a>, depth: usize) -> Result<Value, Fault> {
         if depth > MAX_DEPTH {
-            return Err(refused(1, "it has too many levels"));
+            return Err(refuse(1, "it has too many levels"));
         }
         match event {
             Event::Scalar(text, ..) => Ok(Value::Text(text.into_owned())),
             Event::SequenceStart(..) => {
                 let mut items = Vec::new();
                 loop {
-                    match self.required()? {
+                    match self.require_next()? {
                         Event::SequenceEnd => return Ok(Value::List(items)),
                         event => items.push(self.value(event, depth + 1)?),
                     }
@@ -79,28 +79,28 @@ impl<'a> Reader<'a> {
             Event::MappingStart(..) => {
                 let mut fields = Vec::new();
                 loop {
-                    match self.required()? {
+                    match self.require_next()? {
                         Event::MappingEnd => return Ok(Value::Map(fields)),
                         Event::Scalar(key, ..) => {
-                            let event = self.required()?;
+                            let event = self.require_next()?;
                             fields.push((key.into_owned(), self.value(event, depth + 1)?));
                         }
-                        _ => return Err(refused(1, "a key is no text")),
+                        _ => return Err(refuse(1, "a key is no text")),
                     }
                 }
             }
-            Event::Alias(_) => Err(refused(1, "it has an alias, which is not expanded")),
-            _ => Err(refused(1, "it ends too early")),
+            Event::Alias(_) => Err(refuse(1, "it has an alias, which is not expanded")),
+            _ => Err(refuse(1, "it ends too early")),
         }
     }
 }
 
 fn fault(error: &ScanError) -> Fault {
     // The front matter begins in the second line of the file.
-    refused(error.marker().line(), error.info())
+    refuse(error.marker().line(), error.info())
 }
 
-fn refused(line: usize, reason: &str) -> Fault {
+fn refuse(line: usize, reason: &str) -> Fault {
     Fault::Yaml {
         line: line + 1,
         reason: reason.to_owned(),

@@ -80,18 +80,18 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     }
     let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
     check_installed(&workspace)?;
-    let empty = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let empty = tempfile::tempdir().map_err(|error| fail(&error))?;
     let workspace =
         Workspace::open(empty.path()).and_then(|empty| empty.with_hidden(workspace.hidden_paths()));
     let mut services = Services::new();
-    services.insert(workspace.map_err(|error| failed(&error))?);
+    services.insert(workspace.map_err(|error| fail(&error))?);
     // The first look at the layers blocks. Nothing else is the session's: the program needs none of its toolchains, and walls always.
     let layers = tokio::task::spawn_blocking(move || sandbox.layers().clone()).await;
     services.insert(Sandbox {
-        layers: layers.map_err(|error| failed(&error))?.into(),
+        layers: layers.map_err(|error| fail(&error))?.into(),
         ..Sandbox::default()
     });
-    let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
+    let grant = Grant::parse(["fs:read:**"]).map_err(|error| fail(&error))?;
     let walls = Host::new()
         .with_services(services)
         .with_grant(grant)
@@ -101,7 +101,7 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     let most = utterance.max_bytes;
     let (sound, full) = Output::stopping(most);
     let running = supervise::start(prepared.launch(), sound, Output::dropping(KEPT));
-    let running = running.await.map_err(|error| failed(&error))?;
+    let running = running.await.map_err(|error| fail(&error))?;
     running.feed(plain(utterance.text).into_bytes());
     let ended = tokio::select! {
         ended = tokio::time::timeout(LIMIT, running.wait()) => ended,
@@ -121,7 +121,7 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
             limit: LIMIT,
         });
     };
-    let ended = ended.map_err(|error| failed(&error))?;
+    let ended = ended.map_err(|error| fail(&error))?;
     let message = running
         .with_stderr(|messages| visible_line(&String::from_utf8_lossy(&messages.bytes), 300));
     let advice = utterance.voice.map(|_| VOICES);
@@ -160,7 +160,7 @@ fn is_voice(voice: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+'))
 }
 
-fn failed(error: &impl std::fmt::Display) -> SpeechError {
+fn fail(error: &impl std::fmt::Display) -> SpeechError {
     ToolError::execution_failed(error.to_string()).into()
 }
 

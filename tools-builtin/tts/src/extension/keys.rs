@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::declare_keys;
 use host::settings::{
-    Key, ProjectRule, REACHES, SPENDS, Setting, file, filled, text, url, variable,
+    Key, ProjectRule, REACHES, SPENDS, Setting, file, non_blank, text, url, variable,
 };
 use tools_text::KeySource;
 
@@ -13,7 +13,7 @@ declare_keys! {
     pub struct SpeechKeys;
 
     /// The backend of tts.speak: espeak-ng, a program on this machine, or openai, a service with that interface; doctor lists those that are linked
-    pub backend: Option<Setting<String>> = Key::new("tts.backend", text(filled), None, "\"openai\"")
+    pub backend: Option<Setting<String>> = Key::new("tts.backend", text(non_blank), None, "\"openai\"")
         .with_project(ProjectRule::never(REACHES));
 
     /// The URL of the speech service, if it is another one than the backend's own, such as http://localhost:8880/v1
@@ -22,12 +22,12 @@ declare_keys! {
         .with_project(ProjectRule::never(REACHES));
 
     /// The model of the speech service
-    pub model: Option<Setting<String>> = Key::new("tts.model", text(filled), None, "\"tts-1\"")
+    pub model: Option<Setting<String>> = Key::new("tts.model", text(non_blank), None, "\"tts-1\"")
         .owned_by("tts.backend")
         .with_project(ProjectRule::never(SPENDS));
 
     /// The voice of calls that name no other
-    pub voice: Option<Setting<String>> = Key::new("tts.voice", text(filled), None, "\"en-gb\"")
+    pub voice: Option<Setting<String>> = Key::new("tts.voice", text(non_blank), None, "\"en-gb\"")
         .owned_by("tts.backend");
 
     /// The environment variable that holds the key of the speech service, instead of its usual one; never the key itself

@@ -7,7 +7,7 @@ use tools::context::Need;
 use tools::{Grant, Host, Services};
 
 use super::SpeechKeys;
-use super::speech::{SPEAK, configured};
+use super::speech::{SPEAK, build_speech};
 use crate::Speech;
 
 /// Returns the line on the backend: what is missing on this machine, and the linked backends, and the fault of what the settings name.
@@ -16,7 +16,7 @@ pub(super) async fn report(
     settings: &Settings,
     services: Option<&Services>,
 ) -> Result<FamilyReport, SettingsError> {
-    let speech = configured(settings)?;
+    let speech = build_speech(settings)?;
     let mut report = FamilyReport::default();
     // Without services, another finding has the reason.
     let mut state = "not checked".to_owned();

@@ -22,7 +22,7 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
     if services.get::<Speech>().is_some() {
         return Ok(());
     }
-    let speech = configured(settings)?;
+    let speech = build_speech(settings)?;
     // A mistake in the settings is one also where the backend is not installed.
     let key = key(settings, &speech)?;
     let missing = (speech.backend().missing)(services);
@@ -49,7 +49,7 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 
 /// Adds the grant and the rule for the host of the configured service. Speaking itself is among the default grants.
 pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
-    let speech = configured(&settings)?;
+    let speech = build_speech(&settings)?;
     let origin = backend(&settings).origin;
     let mut hosts = speech.targets();
     hosts.retain(|target| target.scheme() == "net");
@@ -63,7 +63,7 @@ fn backend(settings: &Settings) -> Setting<String> {
 }
 
 /// Returns the speech that the settings describe, without its key.
-pub(super) fn configured(settings: &Settings) -> Result<Speech, SettingsError> {
+pub(super) fn build_speech(settings: &Settings) -> Result<Speech, SettingsError> {
     let named = backend(settings);
     let found = crate::get(&named.value)
         .map_err(|error| SettingsError::unusable("tts.backend", &named, error))?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::declare_keys;
 use host::settings::{
-    Key, ProjectRule, REACHES, Setting, file, filled, key_source, text, url, variable,
+    Key, ProjectRule, REACHES, Setting, file, key_source, non_blank, text, url, variable,
 };
 use tools_text::KeySource;
 
@@ -13,7 +13,7 @@ declare_keys! {
     pub struct SearchKeys;
 
     /// The backend of web.search, such as duckduckgo; doctor lists those that are linked
-    pub backend: Option<Setting<String>> = Key::new("web.search", text(filled), None, "\"searxng\"")
+    pub backend: Option<Setting<String>> = Key::new("web.search", text(non_blank), None, "\"searxng\"")
         .with_project(ProjectRule::never(REACHES));
 
     /// The URL of the search backend, if it is a service of your own
@@ -35,10 +35,10 @@ declare_keys! {
         .with_project(ProjectRule::never(REACHES));
 
     /// The language of results, if the search backend has the option
-    pub language: Option<Setting<String>> = Key::new("web.search_language", text(filled), None, "\"en\"");
+    pub language: Option<Setting<String>> = Key::new("web.search_language", text(non_blank), None, "\"en\"");
 
     /// The filter of adult content, if the search backend has the option: off, moderate or strict
-    pub safe_search: Option<Setting<String>> = Key::new("web.safe_search", text(filled), None, "\"moderate\"");
+    pub safe_search: Option<Setting<String>> = Key::new("web.safe_search", text(non_blank), None, "\"moderate\"");
 }
 
 impl SearchKeys {

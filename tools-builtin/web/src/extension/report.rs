@@ -10,7 +10,7 @@ use crate::search::{self, SearchBackend, WebSearch};
 
 /// Returns a warning if the configured search is not available, and one for each setting without an effect.
 pub(super) fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
-    let mut notices = replaced(settings, is_replaced());
+    let mut notices = list_replaced(settings, is_replaced());
     let named = &settings.of::<SearchKeys>().backend;
     if let (Some(named), Err(reason)) = (named, from_settings(settings)?) {
         let origin = &named.origin;
@@ -26,7 +26,7 @@ pub(super) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
     }
     let mut report = FamilyReport::default();
     report.lines.push(line(settings)?);
-    report.lines.extend(replaced(settings, is_replaced()));
+    report.lines.extend(list_replaced(settings, is_replaced()));
     Ok(report)
 }
 
@@ -35,7 +35,7 @@ fn is_replaced() -> bool {
 }
 
 /// Returns a line for each setting of a search that the program replaces by its own.
-fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
+fn list_replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
     let effect = "has no effect, because this program has a search of its own; remove it";
     let is_ours = |name: &str| is_replaced && name.starts_with("web.");
     list_set(settings, is_ours, effect)
@@ -86,8 +86,8 @@ mod tests {
         flags.of_mut::<SearchKeys>().backend =
             Some(Setting::from_flag("--search", "duckduckgo".to_owned()));
         let settings = Settings::from_flags(flags).unwrap();
-        assert_eq!(replaced(&settings, false), [""; 0]);
-        let [line] = &replaced(&settings, true)[..] else {
+        assert_eq!(list_replaced(&settings, false), [""; 0]);
+        let [line] = &list_replaced(&settings, true)[..] else {
             panic!("one line")
         };
         assert!(line.contains("web.search has no effect"), "{line}");

@@ -60,7 +60,7 @@ pub(crate) fn read(text: &str) -> Option<Feed> {
             }
             Ok(Event::Text(text)) => reader.push(&text),
             Ok(Event::CData(text)) => reader.push(&text),
-            Ok(Event::GeneralRef(reference)) => reader.push(&resolved(&reference)),
+            Ok(Event::GeneralRef(reference)) => reader.push(&resolve(&reference)),
             Ok(Event::Eof) => break,
             Ok(_) => {}
             Err(_) => {
@@ -183,7 +183,7 @@ fn local(name: &str) -> &str {
 }
 
 /// Returns the text of a reference, which may be one of HTML.
-fn resolved(reference: &BytesRef<'_>) -> String {
+fn resolve(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(c)) = reference.resolve_char_ref() {
         return c.to_string();
     }

@@ -22,14 +22,14 @@ const OTHERS: &str = "code default highlight linenums literal-block listing none
 /// Returns the language that the attributes of a code block or of an element around it name.
 pub(super) fn language(attributes: &Attributes) -> Option<String> {
     for attribute in [Attribute::DataLang, Attribute::DataLanguage] {
-        if let Some(language) = attributes.value(attribute).and_then(checked) {
+        if let Some(language) = attributes.value(attribute).and_then(check_name) {
             return Some(language);
         }
     }
     let prefixed = PREFIXES.iter().find_map(|prefix| {
         let mut classes = attributes.classes();
         let language = classes.find_map(|class| class.strip_prefix(prefix));
-        language.and_then(checked)
+        language.and_then(check_name)
     });
     prefixed
         .or_else(|| beside(attributes))
@@ -45,17 +45,17 @@ fn beside(attributes: &Attributes) -> Option<String> {
     let classes = attributes.classes();
     let mut others = classes.filter(|class| !COMPANIONS.contains(class));
     let language = others.find(|class| !class.contains(['_', ':']));
-    language.and_then(checked)
+    language.and_then(check_name)
 }
 
 /// Returns the language of `class="brush: js"`.
 fn brush(attributes: &Attributes) -> Option<String> {
     let mut classes = attributes.classes().skip_while(|class| *class != "brush:");
-    classes.nth(1).and_then(checked)
+    classes.nth(1).and_then(check_name)
 }
 
 /// Returns a name that is safe after a fence.
-fn checked(language: &str) -> Option<String> {
+fn check_name(language: &str) -> Option<String> {
     let language = language.trim_end_matches(';');
     let is_name = |c: char| c.is_ascii_alphanumeric() || "+#.-_".contains(c);
     let is_safe = !language.is_empty() && language.len() <= 32 && language.chars().all(is_name);

@@ -33,12 +33,12 @@ const WINDOWS: [char; 32] = [
 ];
 
 /// Returns text with its line breaks as line feeds and without null characters.
-pub(super) fn normalized(text: &str) -> Cow<'_, str> {
+pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     decode_with(text, |_| None)
 }
 
 /// Returns text with its character references replaced.
-pub(super) fn decoded(text: &str) -> Cow<'_, str> {
+pub(super) fn decode(text: &str) -> Cow<'_, str> {
     decode_with(text, |rest| reference(rest, false))
 }
 
@@ -164,7 +164,7 @@ mod tests {
             ),
             ("a\r\nb\rc\0", "a\nb\nc\u{FFFD}"),
         ] {
-            assert_eq!(decoded(text), expected);
+            assert_eq!(decode(text), expected);
         }
         assert_eq!(decoded_value("?a=1&copy=2&lt;&copy"), "?a=1&copy=2<©");
     }

@@ -7,7 +7,7 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::attributes::{Attributes, known_name};
 use super::element::Element;
-use super::references::{decoded, decoded_value, normalized};
+use super::references::{decode, decoded_value, normalize};
 
 /// The receiver of tokens.
 pub(crate) trait Sink {
@@ -63,11 +63,11 @@ impl<'a> Tokenizer<'a> {
         let rest = self.rest();
         let Some(length) = memchr(b'<', rest.as_bytes()) else {
             self.at = self.html.len();
-            return sink.text(&decoded(rest));
+            return sink.text(&decode(rest));
         };
         if length > 0 {
             self.at += length;
-            return sink.text(&decoded(&rest[..length]));
+            return sink.text(&decode(&rest[..length]));
         }
         match rest.as_bytes().get(1..).unwrap_or_default() {
             [b'!', b'-', b'-', ..] => self.skip_comment(),
@@ -124,7 +124,7 @@ impl<'a> Tokenizer<'a> {
         self.at += "<![CDATA[".len();
         let rest = self.rest();
         let end = memmem::find(rest.as_bytes(), b"]]>");
-        sink.text(&normalized(&rest[..end.unwrap_or(rest.len())]));
+        sink.text(&normalize(&rest[..end.unwrap_or(rest.len())]));
         self.at = end.map_or(self.html.len(), |end| self.at + end + 3);
     }
 
@@ -154,8 +154,8 @@ impl<'a> Tokenizer<'a> {
         self.at += length;
         let text = &rest[..length];
         match kind {
-            RawText::Decoded => sink.text(&decoded(text)),
-            RawText::Verbatim | RawText::Rest => sink.text(&normalized(text)),
+            RawText::Decoded => sink.text(&decode(text)),
+            RawText::Verbatim | RawText::Rest => sink.text(&normalize(text)),
             RawText::Script => sink.script(text),
         }
     }

@@ -89,7 +89,7 @@ pub(crate) fn code_span(code: &str) -> String {
 }
 
 /// Returns a fenced code block, whose fence is longer than any in the code.
-pub(crate) fn fenced(code: &str, language: Option<&str>) -> String {
+pub(crate) fn fence(code: &str, language: Option<&str>) -> String {
     let fence = "`".repeat((longest_run(code) + 1).max(3));
     let end = if code.is_empty() { "" } else { "\n" };
     let language = language.unwrap_or_default();
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(code_span("a"), "`a`");
         assert_eq!(code_span("a``b"), "```a``b```");
         assert_eq!(code_span("`"), "`` ` ``");
-        assert_eq!(fenced("a", Some("rust")), "```rust\na\n```");
-        assert_eq!(fenced("````", None), "`````\n````\n`````");
+        assert_eq!(fence("a", Some("rust")), "```rust\na\n```");
+        assert_eq!(fence("````", None), "`````\n````\n`````");
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn check_status(
 }
 
 /// Returns a text of the service for an error message.
-pub(super) fn cleaned(text: &str) -> String {
+pub(super) fn clean_text(text: &str) -> String {
     visible_line(text, MAX_MESSAGE)
 }
 
@@ -78,7 +78,7 @@ fn unreadable(response: &Response, reason: &str) -> SearchError {
         _ if response.body.is_empty() => {
             format!("it is empty (status {})", response.status.as_u16())
         }
-        _ => cleaned(reason),
+        _ => clean_text(reason),
     };
     SearchError::Answer { host, reason }
 }
@@ -90,7 +90,7 @@ fn message(body: &Value) -> String {
     let text = PLACES
         .split(' ')
         .find_map(|place| body.pointer(place)?.as_str());
-    cleaned(text.unwrap_or_default())
+    clean_text(text.unwrap_or_default())
 }
 
 /// Returns true for the values by which services say that there is no error.

@@ -57,7 +57,7 @@ impl SearchResult {
 
     /// Returns the result with a normalised address and bounded texts of one line. Returns `None` if the address is not `http` or
     /// `https`, is too long, or has credentials.
-    pub(super) fn cleaned(&self) -> Option<Self> {
+    pub(super) fn clean(&self) -> Option<Self> {
         let url = Url::parse(self.url.trim()).ok()?;
         let is_usable = matches!(url.scheme(), "http" | "https")
             && url.has_host()

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tools::source;
 use tools_http::{Request, Response, StatusCode};
 
-use super::answer::{cleaned, host};
+use super::answer::{clean_text, host};
 use super::{
     SafeSearch, SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult,
     items, json_answer, missing,
@@ -52,7 +52,7 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
         let message = silent.iter().map(engine).collect::<Vec<_>>().join(", ");
         return Err(SearchError::Engines {
             host: host(response),
-            message: cleaned(&message),
+            message: clean_text(&message),
         });
     }
     let result = |item: &Value| {

@@ -172,12 +172,12 @@ impl WebSearch {
                 reason: "it is blank; write some words".to_owned(),
             });
         }
-        let count = checked(count.unwrap_or(DEFAULT_COUNT))?;
+        let count = check_count(count.unwrap_or(DEFAULT_COUNT))?;
         let client = self.client.as_ref().unwrap_or(client);
         let response = client.send(cx, self.request(query, count)?).await?;
         check_status(self.backend, &response)?;
         let all = (self.backend.results)(&response)?;
-        let mut results: Vec<_> = all.iter().filter_map(SearchResult::cleaned).collect();
+        let mut results: Vec<_> = all.iter().filter_map(SearchResult::clean).collect();
         let left_out = all.len() - results.len();
         results.truncate(count);
         Ok(Found {
@@ -207,7 +207,7 @@ impl WebSearch {
     }
 }
 
-fn checked(count: usize) -> Result<usize, SearchError> {
+fn check_count(count: usize) -> Result<usize, SearchError> {
     let most = WebSearch::MAX_COUNT;
     if (1..=most).contains(&count) {
         Ok(count)

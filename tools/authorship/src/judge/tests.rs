@@ -642,7 +642,7 @@ fn a_program_whose_end_cannot_be_recorded_or_looked_at_is_lost() {
         let moved = place.path().join("moved");
         fs::rename(&new, &moved).unwrap();
         assert!(place.is_marked(&moved), "{is_full}");
-        assert_eq!(place.marks().programs.lost().unwrap().len(), 1);
+        assert_eq!(place.marks().programs.find_lost().unwrap().len(), 1);
     }
 }
 
@@ -692,11 +692,14 @@ fn a_look_at_files_or_at_a_repository_settles_the_programs_of_killed_sessions() 
 fn an_ended_program_is_not_lost() {
     let place = Place::new();
     let watch = place.watch(&[place.root()], &[]);
-    assert!(place.marks().programs.lost().unwrap().is_empty(), "it runs");
+    assert!(
+        place.marks().programs.find_lost().unwrap().is_empty(),
+        "it runs"
+    );
     commit(&place.root());
     drop(watch);
     settle_lost(&place.marks()).unwrap();
-    assert!(place.marks().programs.lost().unwrap().is_empty());
+    assert!(place.marks().programs.find_lost().unwrap().is_empty());
 }
 
 #[test]
@@ -781,7 +784,7 @@ fn many_lost_programs_count_as_fewer_that_took_longer() {
             from + CLOCK_LAG.as_nanos() as u64
         })
         .collect();
-    let lost = place.marks().programs.lost().unwrap();
+    let lost = place.marks().programs.find_lost().unwrap();
     assert_eq!(lost.len(), 16);
     let is_lost = |time: &u64| lost.iter().any(|lost| lost.contains(*time));
     assert!(times.iter().all(is_lost), "{lost:?}");

@@ -56,7 +56,7 @@ impl Running {
         // The others of a program far away would cost a search whenever it has removed one.
         folders
             .retain(|id, path| *path == self.root || !is_seen && (is_near || around.contains(id)));
-        let moved = placed::moved(&folders);
+        let moved = placed::find_moved(&folders);
         if is_near && self.is_root_in(&moved) {
             return true;
         }
@@ -66,7 +66,7 @@ impl Running {
 
     /// Returns true if it may write a folder, and its end does not look at the place to which the folder is moved.
     fn loses(&self, from: &Path, to: &Path, folders: &Folders) -> bool {
-        let moved = placed::moved(folders);
+        let moved = placed::find_moved(folders);
         let is_around = |tree: &Path| from.starts_with(tree) || tree.starts_with(from);
         let may_write = self.trees().any(is_around)
             || FolderId::around(from)

@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 256;
 
 /// Adds the entries of a tree that changed after a time. A folder changes with each entry that is added, moved or removed in it, and when
 /// it is moved itself. An entry that cannot be read stands for all that is in it, and so does the tree if it has too many.
-pub(super) fn changed(
+pub(super) fn add_changed(
     root: &Path,
     tree: &Path,
     from: u64,
@@ -124,7 +124,7 @@ mod tests {
             .iter()
             .for_each(|file| fs::write(folder.path().join(file), "").unwrap());
         let mut found = BTreeMap::new();
-        changed(folder.path(), folder.path(), 0, &mut found);
+        add_changed(folder.path(), folder.path(), 0, &mut found);
         assert_eq!(found.into_keys().collect::<Vec<_>>(), ["", "file"]);
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let deepest = ["d"; MAX_DEPTH + 2].join("/");
         fs::create_dir_all(folder.path().join(&deepest)).unwrap();
         let mut found = BTreeMap::new();
-        changed(folder.path(), folder.path(), 0, &mut found);
+        add_changed(folder.path(), folder.path(), 0, &mut found);
         let last = found.values().last().unwrap();
         assert!(last.is_whole && last.path.len() < deepest.len());
     }

@@ -7,9 +7,9 @@ use tools::policy::{Rule, Verdict};
 
 use super::key::FlagValue::{Implied, Named};
 use super::key::Key;
-use super::kind::{accumulated, boolean, items, tables, text};
+use super::kind::{accumulated_list, boolean, items, tables, text};
 use super::origin::Setting;
-use super::parser::{clause, directory, filled};
+use super::parser::{clause, directory, non_blank};
 use super::project::{GRANTS, ProjectRule};
 use super::slot::Slot as _;
 use crate::{declare_keys, extension};
@@ -19,7 +19,7 @@ declare_keys! {
     pub struct AccessKeys;
 
     /// Apply this profile of the settings files
-    pub profile: Option<Setting<String>> = Key::new("profile", text(filled), None, "\"review\"")
+    pub profile: Option<Setting<String>> = Key::new("profile", text(non_blank), None, "\"review\"")
         .with_flag("--profile", Named("NAME"))
         .with_project(ProjectRule { label: "its own, if the user's file does not", ..ProjectRule::if_unset() });
 
@@ -41,7 +41,7 @@ declare_keys! {
         .in_profiles();
 
     /// Limit the grants of defaults and files to these clauses; flags are not limited
-    pub within: Vec<Setting<Vec<Clause>>> = Key::new("within", accumulated(clause), Vec::new(), r#"["fs:*:src/**"]"#)
+    pub within: Vec<Setting<Vec<Clause>>> = Key::new("within", accumulated_list(clause), Vec::new(), r#"["fs:*:src/**"]"#)
         .with_project(ProjectRule::narrows())
         .in_profiles();
 

@@ -63,7 +63,7 @@ macro_rules! declare_keys {
                     vec![$(&mut self.$field),+]
                 }
 
-                fn boxed(&self) -> Box<dyn $crate::settings::KeySet> {
+                fn clone_box(&self) -> Box<dyn $crate::settings::KeySet> {
                     Box::new(self.clone())
                 }
             }

@@ -146,7 +146,7 @@ pub fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, Settin
 /// Returns the settings of the user's file, and those of all contents of projects that a person has approved. The files that they name are
 /// protected in every session, also in one with --no-config. Returns the first mistake of the user's file, too: what cannot be read of
 /// it is left out.
-pub fn unapplied() -> (Vec<Layer>, Option<SettingsError>) {
+pub fn load_unapplied() -> (Vec<Layer>, Option<SettingsError>) {
     let home = folders::home();
     let (user, mistake) = match folders::settings() {
         Some(path) => match project_file::text(&path) {
@@ -156,7 +156,7 @@ pub fn unapplied() -> (Vec<Layer>, Option<SettingsError>) {
         },
         None => (Layer::default(), None),
     };
-    let of_projects = project_file::approved(home.as_deref());
+    let of_projects = project_file::load_approved(home.as_deref());
     (of_projects.into_iter().chain([user]).collect(), mistake)
 }
 

@@ -34,7 +34,7 @@ pub fn text<T: Document + 'static, S: Slot<Value = T> + From<Setting<T>>>(
 }
 
 /// Returns the kind of a TOML string that is shown as it is printed.
-pub fn printed<T: Display + 'static, S: Slot<Value = T> + From<Setting<T>>>(
+pub fn printed_text<T: Display + 'static, S: Slot<Value = T> + From<Setting<T>>>(
     parse: Parser<T>,
 ) -> Kind<S> {
     scalar(TomlType::String("a string"), parse, |value| {
@@ -85,7 +85,7 @@ where
 }
 
 /// Returns the kind of a list that replaces that of a lower layer.
-pub fn replaced<T: 'static>(parse: Parser<T>) -> Kind<Option<Setting<Vec<T>>>>
+pub fn replaced_list<T: 'static>(parse: Parser<T>) -> Kind<Option<Setting<Vec<T>>>>
 where
     Vec<T>: Document,
     Option<Setting<Vec<T>>>: Slot<Value = Vec<T>>,
@@ -94,7 +94,7 @@ where
 }
 
 /// Returns the kind of a list that stands next to those of lower layers.
-pub fn accumulated<T: 'static>(parse: Parser<T>) -> Kind<Vec<Setting<Vec<T>>>>
+pub fn accumulated_list<T: 'static>(parse: Parser<T>) -> Kind<Vec<Setting<Vec<T>>>>
 where
     Vec<T>: Document,
     Vec<Setting<Vec<T>>>: Slot<Value = Vec<T>>,

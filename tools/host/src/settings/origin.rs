@@ -61,7 +61,7 @@ impl<T> Setting<T> {
 
 impl<T: Clone> Setting<T> {
     /// Returns the value with its origin, which rulings about calls name. `label` adds it to the value.
-    pub fn labelled(&self, label: impl FnOnce(T, String) -> T) -> T {
+    pub fn label_with(&self, label: impl FnOnce(T, String) -> T) -> T {
         label(self.value.clone(), self.origin.to_string())
     }
 }

@@ -30,7 +30,7 @@ pub type Parser<T> = fn(&str, Base<'_>) -> Result<T, String>;
 ///
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
-pub fn filled(text: &str, _: Base<'_>) -> Result<String, String> {
+pub fn non_blank(text: &str, _: Base<'_>) -> Result<String, String> {
     match text.trim() {
         "" => Err("is empty; set a value, or remove the key".to_owned()),
         text => Ok(text.to_owned()),
@@ -98,7 +98,7 @@ pub fn clause(text: &str, _: Base<'_>) -> Result<Clause, String> {
 /// Returns the end of a sentence that begins with the key.
 pub fn url(text: &str, _: Base<'_>) -> Result<String, String> {
     let reason = "must be http(s)://host/path, without a user, a query or a fragment";
-    accepted(text, is_plain_url(text), reason)
+    accept(text, is_plain_url(text), reason)
 }
 
 /// Parses the URL of a proxy, or `environment`.
@@ -122,7 +122,7 @@ pub fn host(text: &str, _: Base<'_>) -> Result<String, String> {
     let (host, bits) = text.split_once('/').unwrap_or((text, "0"));
     let is_host = is_plain_url(&format!("http://{host}")) && !host.contains(['*', ',']);
     let reason = "must contain hosts or blocks of addresses, such as localhost:8080 or 10.0.0.0/8";
-    accepted(text, is_host && bits.parse::<u8>().is_ok(), reason)
+    accept(text, is_host && bits.parse::<u8>().is_ok(), reason)
 }
 
 /// Parses the name of an environment variable in capitals.
@@ -136,7 +136,7 @@ pub fn variable(text: &str, _: Base<'_>) -> Result<String, String> {
             .bytes()
             .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
     let reason = "must be the name of an environment variable in capitals, not the key itself";
-    accepted(text, is_name && !text.is_empty(), reason)
+    accept(text, is_name && !text.is_empty(), reason)
 }
 
 /// Parses a path, relative to the folder of the settings file. `~/` stands for the home.
@@ -161,7 +161,7 @@ pub fn directory(text: &str, base: Base<'_>) -> Result<PathBuf, String> {
     }
 }
 
-fn accepted(text: &str, is_accepted: bool, reason: &str) -> Result<String, String> {
+fn accept(text: &str, is_accepted: bool, reason: &str) -> Result<String, String> {
     if is_accepted {
         Ok(text.to_owned())
     } else {

@@ -106,7 +106,7 @@ pub(super) fn find(
 
 /// Returns the layers of all contents that a person has approved. Such a file may be absent for a moment, such as in another branch or under
 /// another name of its folder, and so may the entry of the user's file that trusts it.
-pub(super) fn approved(home: Option<&Path>) -> Vec<Layer> {
+pub(super) fn load_approved(home: Option<&Path>) -> Vec<Layer> {
     let Some(records) = Records::own() else {
         return Vec::new();
     };

@@ -95,7 +95,7 @@ impl<'a> Section<'a> {
             (TomlType::Float, _) => return Err(self.type_error(key, &value, "a number")),
             (TomlType::Boolean, _) => return Err(self.type_error(key, &value, "true or false")),
         };
-        self.parsed(key, &value, &text, parse).map(Some)
+        self.parse_value(key, &value, &text, parse).map(Some)
     }
 
     /// Takes a list of strings and parses each.
@@ -112,7 +112,7 @@ impl<'a> Section<'a> {
             return Err(self.type_error(key, &value, "a list of strings, such as [\"a\", \"b\"]"));
         };
         let item = |item: &Spanned<DeValue<'a>>| match item.get_ref() {
-            DeValue::String(text) => self.parsed(key, item, text, parse),
+            DeValue::String(text) => self.parse_value(key, item, text, parse),
             _ => Err(self.type_error(key, item, "a string")),
         };
         let items = items.iter().map(item).collect::<Result<_, _>>()?;
@@ -134,7 +134,7 @@ impl<'a> Section<'a> {
         };
         items
             .iter()
-            .map(|item| self.converted(key, item, convert))
+            .map(|item| self.convert(key, item, convert))
             .collect()
     }
 
@@ -168,7 +168,7 @@ impl<'a> Section<'a> {
                     key: self.full_key(&format!("{path}.{}", field.get_ref())),
                 });
             }
-            self.converted(&path, item, |table, base| {
+            self.convert(&path, item, |table, base| {
                 convert(name.get_ref(), table, base)
             })
         };
@@ -176,7 +176,7 @@ impl<'a> Section<'a> {
     }
 
     /// Deserializes and converts a table.
-    fn converted<T: DeserializeOwned, U>(
+    fn convert<T: DeserializeOwned, U>(
         &self,
         key: &str,
         item: &Spanned<DeValue<'a>>,
@@ -329,7 +329,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn parsed<T>(
+    fn parse_value<T>(
         &self,
         key: &str,
         value: &Spanned<DeValue<'a>>,
@@ -344,7 +344,7 @@ impl<'a> Section<'a> {
     }
 
     fn type_error(&self, key: &str, value: &Spanned<DeValue<'a>>, expected: &str) -> SettingsError {
-        let reason = format!("must be {expected}, not {}", described(value.get_ref()));
+        let reason = format!("must be {expected}, not {}", describe(value.get_ref()));
         SettingsError::value(&self.origin(value), self.full_key(key), reason)
     }
 
@@ -373,7 +373,7 @@ fn origin(path: &Arc<Path>, text: &str, offset: usize) -> Origin {
 }
 
 /// Describes a value in an error. Strings are not quoted, because one may be a secret.
-fn described(value: &DeValue<'_>) -> String {
+fn describe(value: &DeValue<'_>) -> String {
     match value {
         DeValue::Integer(number) => number.to_string(),
         DeValue::Float(number) => number.to_string(),

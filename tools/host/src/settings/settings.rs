@@ -183,8 +183,8 @@ impl Settings {
                 let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause));
                 let rule = rule.map_err(|error| SettingsError::unusable(key, named, error))?;
                 self = self.with_rule(Setting::new(rule, named.origin.clone()));
-                clause =
-                    unnamed(target).map_err(|error| SettingsError::unusable(key, named, error))?;
+                clause = brace_clause(target)
+                    .map_err(|error| SettingsError::unusable(key, named, error))?;
             }
             self = self.with_default_grant(Setting::new(clause, named.origin.clone()));
         }
@@ -220,12 +220,12 @@ impl Settings {
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub fn grant(&self) -> Grant {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
-        let labelled = |grant: &Setting<Clause>| grant.labelled(Clause::with_origin);
+        let labelled = |grant: &Setting<Clause>| grant.label_with(Clause::with_origin);
         let access = self.access();
         let from_flags = || access.grants.iter().filter(is_flag).map(labelled);
         let all = Grant::new(access.grants.iter().chain(&self.implied).map(labelled));
         let grant = access.within.iter().fold(all, |grant, within| {
-            grant.narrowed(Setting::labelled_clauses(within).chain(from_flags()))
+            grant.narrow(Setting::labelled_clauses(within).chain(from_flags()))
         });
         self.job
             .iter()
@@ -238,7 +238,7 @@ impl Settings {
         self.access()
             .policy
             .iter()
-            .map(|rule| rule.labelled(Rule::with_origin))
+            .map(|rule| rule.label_with(Rule::with_origin))
             .chain(of_job)
     }
 
@@ -293,7 +293,7 @@ impl Settings {
     }
 
     /// Returns the contents of the project's files that nobody has approved.
-    pub fn unapproved(&self) -> impl Iterator<Item = &Unapproved> {
+    pub fn list_unapproved(&self) -> impl Iterator<Item = &Unapproved> {
         self.files
             .iter()
             .filter_map(|file| file.unapproved.as_ref())
@@ -372,7 +372,7 @@ fn take_profile(layers: &mut [Layer], name: &Setting<String>) -> Result<Values, 
 }
 
 /// Returns the clause of braces that matches only this target, and does not name its host.
-fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
+fn brace_clause(target: &Target) -> Result<Clause, InvalidClause> {
     format!(
         "{}:{}:{{{}}}",
         target.scheme(),

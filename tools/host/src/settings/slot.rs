@@ -48,7 +48,7 @@ pub trait AnySlot: Any + Debug + Send + Sync {
     fn origin(&self) -> Option<&Origin>;
 
     /// Returns a copy.
-    fn boxed(&self) -> Box<dyn AnySlot>;
+    fn clone_box(&self) -> Box<dyn AnySlot>;
 }
 
 impl<S: Slot> AnySlot for S {
@@ -70,7 +70,7 @@ impl<S: Slot> AnySlot for S {
         Some(&self.set()?.origin)
     }
 
-    fn boxed(&self) -> Box<dyn AnySlot> {
+    fn clone_box(&self) -> Box<dyn AnySlot> {
         Box::new(self.clone())
     }
 }

@@ -41,7 +41,7 @@ pub trait KeySet: Any + Debug + Send + Sync {
     fn slots_mut(&mut self) -> Vec<&mut dyn AnySlot>;
 
     /// Returns a copy.
-    fn boxed(&self) -> Box<dyn KeySet>;
+    fn clone_box(&self) -> Box<dyn KeySet>;
 }
 
 /// The values of the keys of all linked families, in one layer or merged.
@@ -65,7 +65,7 @@ impl Default for Values {
 impl Clone for Values {
     fn clone(&self) -> Self {
         Self {
-            sets: self.sets.iter().map(|set| set.boxed()).collect(),
+            sets: self.sets.iter().map(|set| set.clone_box()).collect(),
         }
     }
 }
@@ -143,7 +143,7 @@ impl Values {
 
     /// Applies the values of a higher layer. The keys of both layers stay as they are: see [`Settings`](super::Settings) for layers.
     pub fn merge(&mut self, upper: Self) {
-        let upper: Vec<_> = upper.entries().map(|(_, slot)| slot.boxed()).collect();
+        let upper: Vec<_> = upper.entries().map(|(_, slot)| slot.clone_box()).collect();
         self.entries_mut()
             .zip(upper)
             .for_each(|((_, slot), upper)| slot.merge_any(upper));

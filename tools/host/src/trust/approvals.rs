@@ -56,7 +56,7 @@ impl Approvals {
     /// # Errors
     /// Returns an error if the approval cannot be read, or if other users have access to it.
     pub fn find(&self, subject: &Subject) -> Result<Approval, TrustError> {
-        Ok(match self.approved(&subject.workspace, &subject.name)? {
+        Ok(match self.subject(&subject.workspace, &subject.name)? {
             None => Approval::Missing,
             Some(approved) if approved.digest() == subject.digest() => Approval::Given,
             Some(approved) => Approval::Outdated(subject.changes_since(&approved)),
@@ -67,7 +67,7 @@ impl Approvals {
     ///
     /// # Errors
     /// Returns an error if the approval cannot be read, or if other users have access to it.
-    pub fn approved(&self, workspace: &str, name: &str) -> Result<Option<Subject>, TrustError> {
+    pub fn subject(&self, workspace: &str, name: &str) -> Result<Option<Subject>, TrustError> {
         let path = self.path_of(workspace, name);
         let text = match private::read(&path, MAX_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -34,10 +34,10 @@ impl Content {
         let text = TextEncoding::of(bytes).decode(bytes).into_owned();
         Self {
             kind,
-            path: resolved(path),
+            path: resolve_folder(path),
             text,
             digest,
-            changed: changed(path),
+            changed: latest_change(path),
             effects: Vec::new(),
         }
     }
@@ -58,7 +58,7 @@ impl Content {
 }
 
 /// Returns the path with all links of its folder resolved.
-fn resolved(path: &Path) -> PathBuf {
+fn resolve_folder(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     match (folder, path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
@@ -67,7 +67,7 @@ fn resolved(path: &Path) -> PathBuf {
 }
 
 /// Returns the time of the last change of the file, or of the link that leads to it.
-fn changed(path: &Path) -> Option<SystemTime> {
+fn latest_change(path: &Path) -> Option<SystemTime> {
     let of_link = changed_at(&path.symlink_metadata().ok()?)?;
     let of_file = changed_at(&path.metadata().ok()?)?;
     // A session may have made the link or written its target.

@@ -90,7 +90,7 @@ impl Mask {
 
     fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         match self.search() {
-            Some(search) => search.masked(bytes),
+            Some(search) => search.mask(bytes),
             // Text that cannot be searched is not shown.
             None if !self.secrets.is_empty() && !bytes.is_empty() => Cow::Borrowed(UNSEARCHED),
             None => Cow::Borrowed(bytes),
@@ -181,7 +181,7 @@ impl Search {
     }
 
     /// Replaces all secrets.
-    fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+    fn mask<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         if self.find(bytes).is_empty() {
             return Cow::Borrowed(bytes);
         }

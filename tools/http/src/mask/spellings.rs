@@ -96,9 +96,9 @@ fn percents(text: &str) -> Vec<String> {
 
 /// Percent-encodes all but letters, digits and `kept`.
 fn percent(text: &str, kept: &[u8]) -> String {
-    mapped(text, |spelled, byte| match byte {
+    map_bytes(text, |spelled, byte| match byte {
         _ if byte.is_ascii_alphanumeric() || kept.contains(&byte) => spelled.push(byte.into()),
-        _ => written(spelled, format_args!("%{byte:02x}")),
+        _ => append_text(spelled, format_args!("%{byte:02x}")),
     })
 }
 
@@ -119,10 +119,10 @@ fn jsons(text: &str) -> Vec<String> {
 }
 
 fn json(text: &str, backslashed: &[u8], by_hex: &[u8]) -> String {
-    mapped(text, |spelled, byte| match byte {
-        _ if by_hex.contains(&byte) => written(spelled, format_args!("\\u00{byte:02x}")),
+    map_bytes(text, |spelled, byte| match byte {
+        _ if by_hex.contains(&byte) => append_text(spelled, format_args!("\\u00{byte:02x}")),
         _ if backslashed.contains(&byte) => {
-            written(spelled, format_args!("\\{}", char::from(byte)))
+            append_text(spelled, format_args!("\\{}", char::from(byte)))
         }
         _ => spelled.push(byte.into()),
     })
@@ -159,7 +159,7 @@ fn base64(text: &str) -> Vec<String> {
     found
 }
 
-fn mapped(text: &str, add: impl Fn(&mut String, u8)) -> String {
+fn map_bytes(text: &str, add: impl Fn(&mut String, u8)) -> String {
     text.bytes().fold(
         String::with_capacity(text.len() * 3),
         |mut spelled, byte| {
@@ -169,7 +169,7 @@ fn mapped(text: &str, add: impl Fn(&mut String, u8)) -> String {
     )
 }
 
-fn written(spelled: &mut String, text: std::fmt::Arguments<'_>) {
+fn append_text(spelled: &mut String, text: std::fmt::Arguments<'_>) {
     spelled
         .write_fmt(text)
         .unwrap_or_else(|_| unreachable!("a string takes all text"));

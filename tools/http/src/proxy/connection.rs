@@ -27,7 +27,7 @@ pub(super) async fn serve(
     let tasks = Tasks::default();
     let service = service_fn(|request| {
         let (proxy, tasks) = (proxy.clone(), tasks.clone());
-        async move { Ok::<_, Infallible>(answered(&proxy, &tasks, request).await) }
+        async move { Ok::<_, Infallible>(answer(&proxy, &tasks, request).await) }
     });
     let mut builder = Builder::new();
     // A program may end its side after its last request.
@@ -46,7 +46,7 @@ pub(super) async fn serve(
     tasks.take().join_all().await;
 }
 
-async fn answered(proxy: &Proxy, tasks: &Tasks, request: Request<Incoming>) -> Response<Body> {
+async fn answer(proxy: &Proxy, tasks: &Tasks, request: Request<Incoming>) -> Response<Body> {
     let answer = match *request.method() {
         Method::CONNECT => tunnel::open(proxy, tasks, request).await,
         _ => forward::forward(proxy, tasks, request).await,

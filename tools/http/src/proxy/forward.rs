@@ -39,7 +39,7 @@ pub(super) async fn forward(
         let _ = connection.await;
     });
     let mut response = sender
-        .send_request(written(request, &url)?)
+        .send_request(rewrite(request, &url)?)
         .await
         .map_err(broken)?;
     // In another protocol, further requests could not be judged.
@@ -54,7 +54,7 @@ pub(super) async fn forward(
 }
 
 /// Returns the request as the host gets it.
-fn written(request: Request<Incoming>, url: &Url) -> Result<Request<Incoming>, Refusal> {
+fn rewrite(request: Request<Incoming>, url: &Url) -> Result<Request<Incoming>, Refusal> {
     const NO_HOST: Refusal = Refusal::Request("the host of the URL cannot be sent");
     let (mut parts, body) = request.into_parts();
     let path = parts

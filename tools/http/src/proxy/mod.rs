@@ -72,13 +72,13 @@ impl Proxy {
 
     /// Returns a sentence about each of the first hundred refused requests, without repetition. Requests that a server did not answer
     /// are not among them.
-    pub fn refused(&self) -> Vec<String> {
+    pub fn refusals(&self) -> Vec<String> {
         self.refused.lock().ignore_poison().clone()
     }
 
     /// Returns the first hundred hosts with the number of connections to each, sorted. A host has its port, unless it is that of the
     /// scheme.
-    pub fn reached(&self) -> Vec<(String, u64)> {
+    pub fn reached_hosts(&self) -> Vec<(String, u64)> {
         let reached = self.reached.lock().ignore_poison();
         reached
             .iter()

@@ -41,7 +41,7 @@ pub async fn accept<C>(
         };
         match places.take(client) {
             Ok(place) => {
-                let ended = place.ended();
+                let ended = place.end_token();
                 let served = connection(stream, place.clone());
                 open.spawn(async move {
                     // A place that another connection took ends this one.

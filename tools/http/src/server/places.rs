@@ -71,20 +71,20 @@ impl Place {
     }
 
     fn set_kept(&self, is_kept: bool) {
-        if let Some(taken) = self.0.places.locked().taken.get_mut(&self.0.number) {
+        if let Some(taken) = self.0.places.lock().taken.get_mut(&self.0.number) {
             taken.is_kept = is_kept;
         }
     }
 
     /// Returns the token that is cancelled when another connection takes the place.
-    pub(super) fn ended(&self) -> CancellationToken {
+    pub(super) fn end_token(&self) -> CancellationToken {
         self.0.ended.clone()
     }
 }
 
 impl Drop for OwnPlace {
     fn drop(&mut self) {
-        self.places.locked().taken.remove(&self.number);
+        self.places.lock().taken.remove(&self.number);
         self.places.0.changed.notify_one();
     }
 }
@@ -104,7 +104,7 @@ impl Places {
             // Before the look at the table, so that a change in between is not missed.
             let changed = self.0.changed.notified();
             {
-                let table = self.locked();
+                let table = self.lock();
                 if table.taken.len() < self.0.max
                     || table.taken.values().any(|taken| !taken.is_kept)
                 {
@@ -122,7 +122,7 @@ impl Places {
     pub(super) fn take(&self, client: SocketAddr) -> Result<Place, NoPlace> {
         // A client with IPv4 has a mapped address at a socket of IPv6, and must not count twice.
         let client = client.ip().to_canonical();
-        let mut table = self.locked();
+        let mut table = self.lock();
         let of_client = table.taken.values().filter(|taken| taken.client == client);
         // The clients of this machine are many, and have one address.
         let is_over = !client.is_loopback() && of_client.clone().count() >= self.0.max.div_ceil(2);
@@ -154,10 +154,10 @@ impl Places {
 
     /// Ends an idle connection, if there is one.
     pub(super) fn make_room(&self) {
-        let _ = self.locked().end_idle(None);
+        let _ = self.lock().end_idle(None);
     }
 
-    fn locked(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.table.lock().ignore_poison()
     }
 }
@@ -197,9 +197,9 @@ mod tests {
         let many: Vec<_> = (0..2).map(|_| places.take(at(2)).unwrap()).collect();
         let other = places.take(at(3)).unwrap();
         let next = places.take(at(4)).unwrap();
-        assert!(many[0].ended().is_cancelled());
+        assert!(many[0].end_token().is_cancelled());
         for place in [&first, &many[1], &other, &next] {
-            assert!(!place.ended().is_cancelled());
+            assert!(!place.end_token().is_cancelled());
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
         kept.keep();
         let idle = places.take(at(2)).unwrap();
         let next = places.take(at(3)).unwrap();
-        assert!(idle.ended().is_cancelled() && !kept.ended().is_cancelled());
+        assert!(idle.end_token().is_cancelled() && !kept.end_token().is_cancelled());
         next.keep();
         assert_eq!(places.take(at(4)).err(), Some(NoPlace::Full));
         drop(kept);
@@ -227,7 +227,7 @@ mod tests {
         let own = Places::new(4);
         let loopback = SocketAddr::from(([127, 0, 0, 1], 1));
         let all: Vec<_> = (0..4).map(|_| own.take(loopback).unwrap()).collect();
-        assert!(all.iter().all(|place| !place.ended().is_cancelled()));
+        assert!(all.iter().all(|place| !place.end_token().is_cancelled()));
     }
 
     #[test]
@@ -241,11 +241,11 @@ mod tests {
         let mapped = SocketAddr::new("::ffff:192.0.2.1".parse().unwrap(), 2);
         let next = places.take(mapped).unwrap();
         assert!(
-            idle.ended().is_cancelled()
-                && !kept.ended().is_cancelled()
-                && !next.ended().is_cancelled()
+            idle.end_token().is_cancelled()
+                && !kept.end_token().is_cancelled()
+                && !next.end_token().is_cancelled()
         );
-        assert!(others.iter().all(|place| !place.ended().is_cancelled()));
+        assert!(others.iter().all(|place| !place.end_token().is_cancelled()));
     }
 
     #[tokio::test]

@@ -20,7 +20,7 @@ const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
 /// Returns the first mistake in the settings.
 pub fn client(settings: &Settings) -> Result<HttpClient, SettingsError> {
     HttpClient::from_options(options(settings)?)
-        .map_err(|error| refused(settings, &error, "secrets"))
+        .map_err(|error| refuse(settings, &error, "secrets"))
 }
 
 /// Returns the client for a backend: it alone has the key, whose setting stands in errors, and reaches the private host.
@@ -38,7 +38,7 @@ pub fn backend_client(
     options.private_hosts.extend(private.and_then(private_host));
     tools
         .new_sibling(options)
-        .map_err(|error| refused(settings, &error, key_setting))
+        .map_err(|error| refuse(settings, &error, key_setting))
 }
 
 /// Reads a key and binds it. Returns `None` if its place is empty or missing. Errors name the setting.
@@ -105,7 +105,7 @@ pub fn channel_client(
     options.private_hosts.extend(server.and_then(private_host));
     tools
         .new_sibling(options)
-        .map_err(|error| refused(settings, &error, "secrets"))
+        .map_err(|error| refuse(settings, &error, "secrets"))
 }
 
 /// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
@@ -170,7 +170,7 @@ fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
 }
 
 /// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.
-fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> SettingsError {
+fn refuse(settings: &Settings, error: &HttpError, key_setting: &str) -> SettingsError {
     let mut secrets = keys(settings).secrets.iter();
     let key = match error {
         HttpError::Secret { name, .. } => match secrets.find(|secret| secret.value.name == *name) {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use host::settings::{Base, Document, file, filled, url, variable};
+use host::settings::{Base, Document, file, non_blank, url, variable};
 use tools_text::KeySource;
 
 /// A secret by its place, with the origin and the header that it is bound to. The secret itself is read when a session starts.
@@ -55,9 +55,9 @@ impl SecretPlace {
         };
         let origin = url(&table.origin, base).map_err(field("origin"))?;
         Ok(Self {
-            name: filled(&table.name, base).map_err(field("name"))?,
+            name: non_blank(&table.name, base).map_err(field("name"))?,
             origin: origin.trim_end_matches('/').to_owned(),
-            header: filled(&table.header, base).map_err(field("header"))?,
+            header: non_blank(&table.header, base).map_err(field("header"))?,
             prefix: table.prefix,
             source,
         })

@@ -22,7 +22,9 @@ pub(crate) fn notices(settings: &Settings) -> Vec<String> {
                 source.place()
             )
         });
-    missing.chain(replaced(settings, is_replaced())).collect()
+    missing
+        .chain(list_replaced(settings, is_replaced()))
+        .collect()
 }
 
 fn is_replaced() -> bool {
@@ -30,7 +32,7 @@ fn is_replaced() -> bool {
 }
 
 /// Returns a line for each setting of a client that the program replaces by its own.
-fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
+fn list_replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
     let effect = "has an effect on services with keys of their own alone, such as a search, because this program has an HTTP client of \
         its own";
     let is_named = |name: &str| is_replaced && (name.starts_with("http.") || name == "secrets");
@@ -64,7 +66,7 @@ pub(crate) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
             source.describe()
         )
     }));
-    report.lines.extend(replaced(settings, is_replaced()));
+    report.lines.extend(list_replaced(settings, is_replaced()));
     Ok(report)
 }
 
@@ -101,8 +103,8 @@ mod tests {
         let keys: &mut HttpKeys = flags.of_mut();
         keys.private_hosts = vec![Setting::from_flag("--private-host", "localhost".to_owned())];
         let settings = Settings::from_flags(flags).unwrap();
-        assert_eq!(replaced(&settings, false), [""; 0]);
-        let lines = replaced(&settings, true);
+        assert_eq!(list_replaced(&settings, false), [""; 0]);
+        let lines = list_replaced(&settings, true);
         let [host] = &lines[..] else {
             panic!("{lines:?}")
         };
@@ -110,6 +112,6 @@ mod tests {
             host.contains("--private-host") && host.contains("http.private_hosts has an effect"),
             "{host}"
         );
-        assert_eq!(replaced(&Settings::default(), true), [""; 0]);
+        assert_eq!(list_replaced(&Settings::default(), true), [""; 0]);
     }
 }

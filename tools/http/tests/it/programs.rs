@@ -31,7 +31,7 @@ async fn program(options: HttpOptions, clauses: &[&str], bytes: &[u8]) -> (Strin
                 let (proxy, bytes) = (client.proxy(&cx), bytes.clone());
                 async move {
                     let answer: String = spoken(&proxy, &bytes).await.chars().take(5000).collect();
-                    Ok::<_, ToolError>(serde_json::to_string(&(answer, proxy.refused())).unwrap())
+                    Ok::<_, ToolError>(serde_json::to_string(&(answer, proxy.refusals())).unwrap())
                 }
             },
         )

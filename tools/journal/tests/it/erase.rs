@@ -53,7 +53,7 @@ async fn an_erased_session_leaves_no_byte_and_an_intact_chain() {
             && has(&folder, "gamma-canary")
     );
     crib.audit().verify(Some(&head.parse().unwrap())).unwrap();
-    assert_eq!(crib.audit().erased().unwrap(), 2);
+    assert_eq!(crib.audit().count_erased().unwrap(), 2);
     assert_eq!(open.load("beta-canary").await.unwrap(), None);
     assert!(open.load("alpha-canary").await.unwrap().is_some());
     assert!(open.find_start("beta-canary").await.unwrap().is_none());

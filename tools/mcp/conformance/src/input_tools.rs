@@ -7,7 +7,7 @@ use tools::{ToolContext, ToolError};
 use tools_mcp::server::PeerRequest;
 
 use crate::plain_tools::nothing;
-use crate::{failed, peer, register};
+use crate::{fail, peer, register};
 
 pub(crate) fn register_all() -> Result<(), Box<dyn Error>> {
     let text = |name: &str| json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}});
@@ -79,7 +79,7 @@ fn sample_greeting() -> PeerRequest {
 }
 
 pub(crate) async fn ask(cx: &ToolContext, request: PeerRequest) -> Result<Value, ToolError> {
-    peer(cx)?.request(cx, request).await.map_err(failed)
+    peer(cx)?.request(cx, request).await.map_err(fail)
 }
 
 pub(crate) fn text(value: &Value) -> &str {
@@ -175,7 +175,7 @@ async fn confirm(cx: ToolContext, _: Value) -> Result<String, ToolError> {
 async fn all(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let requests = [elicit_name(), sample_greeting(), list_roots()];
     let answers = peer(&cx)?.request_all(&cx, requests).await;
-    let answers = answers.map_err(failed)?;
+    let answers = answers.map_err(fail)?;
     let (name, greeting) = (
         &answers[0]["content"]["name"],
         &answers[1]["content"]["text"],
@@ -203,6 +203,6 @@ async fn supported(cx: ToolContext, _: Value) -> Result<String, ToolError> {
         .into_iter()
         .filter(|(method, _)| peer.supports(method))
         .map(|(_, request)| request);
-    let answers = peer.request_all(&cx, taken).await.map_err(failed)?;
+    let answers = peer.request_all(&cx, taken).await.map_err(fail)?;
     Ok(format!("{answers:?}"))
 }

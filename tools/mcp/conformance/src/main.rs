@@ -76,6 +76,6 @@ fn peer(cx: &ToolContext) -> Result<std::sync::Arc<Peer>, ToolError> {
         .ok_or_else(|| ToolError::execution_failed("the call has no MCP client"))
 }
 
-fn failed(error: PeerError) -> ToolError {
+fn fail(error: PeerError) -> ToolError {
     ToolError::execution_failed(error.to_string())
 }

@@ -9,7 +9,7 @@ use tools_mcp::server::PeerRequest;
 
 use crate::input_tools::{ask, elicit, elicit_name, hello};
 use crate::plain_tools::nothing;
-use crate::{failed, peer, register};
+use crate::{fail, peer, register};
 
 /// The time after which a call becomes a task.
 pub(crate) const TASK_AFTER: Duration = Duration::from_millis(250);
@@ -41,7 +41,7 @@ async fn slow(_: ToolContext, arguments: Value) -> String {
 
 /// Fails as a tool does. It has no use for a client without tasks.
 async fn failing(cx: ToolContext, _: Value) -> Result<String, ToolError> {
-    peer(&cx)?.continue_as_task().await.map_err(failed)?;
+    peer(&cx)?.continue_as_task().await.map_err(fail)?;
     tokio::time::sleep(LONG).await;
     Err(ToolError::execution_failed("this job always fails"))
 }
@@ -62,7 +62,7 @@ fn confirmation(key: &str, question: &str) -> PeerRequest {
 async fn confirm(cx: ToolContext, arguments: Value) -> Result<String, ToolError> {
     let peer = peer(&cx)?;
     if peer.takes_tasks() {
-        peer.continue_as_task().await.map_err(failed)?;
+        peer.continue_as_task().await.map_err(fail)?;
     }
     let question = format!("Delete {}?", arguments["filename"]);
     let answer = ask(&cx, confirmation("confirm", &question)).await?;
@@ -71,12 +71,12 @@ async fn confirm(cx: ToolContext, arguments: Value) -> Result<String, ToolError>
 
 async fn several(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let peer = peer(&cx)?;
-    peer.continue_as_task().await.map_err(failed)?;
+    peer.continue_as_task().await.map_err(fail)?;
     let requests = [
         confirmation("first", "The first?"),
         confirmation("second", "The second?"),
     ];
-    let answers = peer.request_all(&cx, requests).await.map_err(failed)?;
+    let answers = peer.request_all(&cx, requests).await.map_err(fail)?;
     Ok(format!("{answers:?}"))
 }
 

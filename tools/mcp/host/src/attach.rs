@@ -136,7 +136,7 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     if let Some(reason) = wait_of(&name, server, &pins) {
         return Some(reason);
     }
-    let is_pinned = pins.known().iter().any(|(known, _)| *known == *name);
+    let is_pinned = pins.known_tools().iter().any(|(known, _)| *known == *name);
     (is_pinned && tools::get(&name).is_ok()).then(|| {
         format!(
             "the session's tools do not include {name}; if it was just approved, it is offered with the next prompt"
@@ -262,7 +262,7 @@ impl Members {
             &*self.context,
             &self.settings,
         )?;
-        (import.known, import.has_resources) = (pins.known(), pins.has_resources());
+        (import.known, import.has_resources) = (pins.known_tools(), pins.has_resources());
         let imported = self.servers.import(import)?;
         let name = configured.name.to_string();
         self.pins.lock().insert(name, pins.clone());

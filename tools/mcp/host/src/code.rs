@@ -61,7 +61,7 @@ impl ServerCode {
     ///
     /// # Errors
     /// Returns an error if the record of the files cannot be read.
-    pub(crate) fn written(&self) -> Result<Value, McpError> {
+    pub(crate) fn writes(&self) -> Result<Value, McpError> {
         let found = host::written_files(&|root| self.reach(root) != Reach::Nothing);
         let found = found.map_err(|error| {
             let reason = format!(
@@ -93,7 +93,7 @@ impl ServerCode {
         // Files say more than the folders in which they are.
         files.sort_by_cached_key(|(path, at)| (path.is_dir(), Reverse(*at), path.clone()));
         let latest = files.iter().take(SHOWN);
-        let shown: Vec<_> = latest.map(|(path, _)| self.shown(path)).collect();
+        let shown: Vec<_> = latest.map(|(path, _)| self.show_path(path)).collect();
         Ok(match files.len() - shown.len() {
             0 => json!({"files": shown, "last": last.to_string()}),
             more => json!({"files": shown, "more": more, "last": last.to_string()}),
@@ -117,7 +117,7 @@ impl ServerCode {
         Some(documents)
     }
 
-    fn shown(&self, path: &Path) -> String {
+    fn show_path(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.workspace).unwrap_or(path);
         let end = if path.is_dir() { "/" } else { "" };
         if below.as_os_str().is_empty() {

@@ -33,21 +33,21 @@ inventory::submit! {
 struct McpServers;
 
 impl RemoteTools for McpServers {
-    fn permitted(&self, root: &Path) -> (Vec<Clause>, Vec<Clause>) {
+    fn clauses(&self, root: &Path) -> (Vec<Clause>, Vec<Clause>) {
         let (mut reads, mut allowed) = (Vec::new(), Vec::new());
         let Ok(inventory) = Inventory::load(root) else {
             return (reads, allowed);
         };
         for (.., configured) in inventory.servers() {
             let Ok(server) = configured else { continue };
-            allowed.extend(server.settings.allowed(&server.name));
+            allowed.extend(server.settings.clauses(&server.name));
             // The pins are read only if they matter.
             let pins = server
                 .settings
                 .has_read_only()
                 .then(|| inventory.pins(&server).ok())
                 .flatten();
-            for (name, definition) in pins.iter().flat_map(|pins| pins.known()) {
+            for (name, definition) in pins.iter().flat_map(|pins| pins.known_tools()) {
                 if let Some((scheme, value)) = name.as_str().split_once(':')
                     && server.settings.only_reads(&server.name, &name, &definition)
                     && let Ok(target) = Target::new(Access::Read, scheme, value)

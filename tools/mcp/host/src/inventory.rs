@@ -129,7 +129,7 @@ impl Inventory {
                 .servers()
                 .filter(move |(name, _)| owner == FileOwner::User || !is_of_user(name));
             found.map(move |(name, entry)| {
-                let configured = entry.and_then(|entry| self.configured(owner, entry));
+                let configured = entry.and_then(|entry| self.configure(owner, entry));
                 (name.to_owned(), owner, configured)
             })
         };
@@ -145,7 +145,7 @@ impl Inventory {
         Ok(configured?)
     }
 
-    fn configured(&self, owner: FileOwner, entry: ServerEntry) -> Result<Configured, ConfigError> {
+    fn configure(&self, owner: FileOwner, entry: ServerEntry) -> Result<Configured, ConfigError> {
         let name = entry.name.clone();
         let settings = match owner {
             FileOwner::User => self.user.settings(name.as_str())?,
@@ -191,7 +191,7 @@ impl Inventory {
         let mut subject = server_subject(&self.workspace, &server.entry, executable, cwd);
         let code = program.as_ref();
         let code = code.and_then(|program| self.code(server, program));
-        let written = code.map_or(Ok(Value::Null), |code| code.written())?;
+        let written = code.map_or(Ok(Value::Null), |code| code.writes())?;
         if server.owner == FileOwner::User && written.is_null() {
             return Ok((Approval::Given, subject));
         }
@@ -230,16 +230,16 @@ impl Inventory {
         program: &Program,
     ) -> Result<impl Fn() -> Result<(), McpError> + Send + Sync + use<>, McpError> {
         let code = self.code(server, program);
-        let ready = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
+        let ready = code.as_ref().map_or(Ok(Value::Null), ServerCode::writes)?;
         let approvals = self.approvals();
         let workspace = self.workspace.clone();
         let name = server.name.to_string();
         Ok(move || {
-            let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
+            let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::writes)?;
             if now == ready {
                 return Ok(());
             }
-            match approvals.approved(&workspace, &name)? {
+            match approvals.subject(&workspace, &name)? {
                 Some(approved) if approved.facts.get(WRITTEN) == Some(&now) => Ok(()),
                 _ => Err(McpError::Rewritten(name.clone())),
             }
@@ -262,7 +262,7 @@ impl Inventory {
         let variables = match server.owner {
             FileOwner::User => Variables::all(environment()),
             FileOwner::Project => {
-                Variables::listed(environment(), server.settings.variables.iter().cloned())
+                Variables::from_listed(environment(), server.settings.variables.iter().cloned())
             }
         };
         Ok(Resolved {
@@ -363,14 +363,14 @@ impl Inventory {
             // A project's server whose link leads elsewhere is no longer approved.
             let path = (server.owner == FileOwner::User).then_some(executable.path);
             files.extend([executable.target].into_iter().chain(path));
-            files.extend(args.iter().flat_map(|argument| named(argument, &cwd)));
+            files.extend(args.iter().flat_map(|argument| find_files(argument, &cwd)));
         }
         files
     }
 }
 
 /// Returns the existing files that an argument names, such as `server.py` or `--config=server.json`.
-fn named(argument: &str, cwd: &Path) -> impl Iterator<Item = PathBuf> {
+fn find_files(argument: &str, cwd: &Path) -> impl Iterator<Item = PathBuf> {
     let value = argument.split_once('=').map(|(_, value)| value);
     [Some(argument), value]
         .into_iter()

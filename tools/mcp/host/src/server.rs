@@ -69,7 +69,7 @@ pub(crate) fn import(
                     let cx = context()?.with_grant(grant);
                     let env = env.iter().map(|(name, value)| format!("{name}={value}"));
                     let cwd = relative(inventory.root(), &cwd);
-                    confined(server, cx, &executable.path, args, env.collect(), cwd)
+                    confine(server, cx, &executable.path, args, env.collect(), cwd)
                 }
             };
             Import::from_stdio(name, reached)
@@ -153,7 +153,7 @@ fn relative(root: &Path, cwd: &Path) -> String {
 }
 
 /// Returns a server whose process has walls of its own at each start.
-fn confined(
+fn confine(
     server: &Configured,
     host: Host,
     program: &Path,

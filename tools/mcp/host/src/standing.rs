@@ -72,7 +72,7 @@ fn faults(pins: &Pins) -> Vec<String> {
 fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
     let effects = pins.remarks().into_iter().filter(|remark| !remark.is_fault);
     let effects = effects.map(|remark| remark.text);
-    ignored(server)
+    remark_ignored(server)
         .into_iter()
         .chain(effects)
         .chain(faults(pins))
@@ -80,7 +80,7 @@ fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
 }
 
 /// Returns a remark about the fields of an entry that have no meaning, if there are any.
-pub(crate) fn ignored(server: &Configured) -> Option<String> {
+pub(crate) fn remark_ignored(server: &Configured) -> Option<String> {
     let fields = server.entry.ignored.join(", ");
     (!fields.is_empty()).then(|| format!("its entry has fields without a meaning here: {fields}"))
 }
@@ -91,7 +91,7 @@ pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
     match inventory.standing(server) {
         Standing::Ready(_) => match inventory.pins(server) {
             Ok(pins) if pins.is_pinned() => {
-                let count = counted(pins.known().len() as u64, "tool");
+                let count = counted(pins.known_tools().len() as u64, "tool");
                 let mut text = format!("ready, {count} approved");
                 let waiting = pins.pending().len() as u64;
                 if waiting > 0 {

@@ -65,7 +65,7 @@ pub(super) async fn connect(
             Err(ImportError::Timeout {
                 name: imported.name().clone(),
                 limit,
-                advice: imported.shown(&advice),
+                advice: imported.show_text(&advice),
             })
         }
     }
@@ -102,7 +102,7 @@ fn import_error(imported: &Imported, failure: Failure) -> ImportError {
         Failure::Handshake(error, _) if needs_login(&error) => imported.login_required(),
         Failure::Open(reason) => ImportError::Open {
             name,
-            reason: imported.shown(&reason),
+            reason: imported.show_text(&reason),
         },
         Failure::Handshake(error, end) => {
             let transport = match last(&error) {
@@ -117,14 +117,14 @@ fn import_error(imported: &Imported, failure: Failure) -> ImportError {
             let reason = match (transport, end) {
                 (Some(TransportReason::Unreachable(reason)), _)
                 | (Some(TransportReason::Broken(_)), Some(reason)) => {
-                    let reason = imported.shown(&reason);
+                    let reason = imported.show_text(&reason);
                     return ImportError::Open { name, reason };
                 }
                 (Some(TransportReason::Broken(reason)), None) => reason,
                 (None, Some(end)) => format!("{}; {end}", reason(&error)),
                 (None, None) => reason(&error),
             };
-            let reason = imported.shown(&reason);
+            let reason = imported.show_text(&reason);
             ImportError::Handshake { name, reason }
         }
     }

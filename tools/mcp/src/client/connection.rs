@@ -77,7 +77,7 @@ impl Connection {
                     self.serve(running).await;
                     end(process).await.map_or_else(
                         || "the connection ended".to_owned(),
-                        |reason| self.imported.shown(&reason),
+                        |reason| self.imported.show_text(&reason),
                     )
                 }
                 Err(error) => {
@@ -162,7 +162,7 @@ impl Connection {
             Ok(listing) => listing,
             Err(error) => {
                 let name = self.imported.name().clone();
-                let reason = self.imported.shown(&reason(&error));
+                let reason = self.imported.show_text(&reason(&error));
                 tracing::warn!(
                     server = name.as_str(),
                     reason,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// Makes the required arguments with a usable default optional. [`fill`] adds them to a call.
 pub(super) fn make_optional(schema: &mut Map<String, Value>) {
-    let names = filled(schema);
+    let names = list_filled(schema);
     if let Some(Value::Array(required)) = schema.get_mut("required")
         && !names.is_empty()
     {
@@ -35,7 +35,7 @@ pub(super) fn fill(schema: &Map<String, Value>, arguments: &mut Value) {
             let Some(Value::Object(properties)) = schema.get("properties") else {
                 return;
             };
-            for name in filled(schema) {
+            for name in list_filled(schema) {
                 let default = properties
                     .get(&name)
                     .and_then(|property| property.get("default"));
@@ -59,7 +59,7 @@ pub(super) fn fill(schema: &Map<String, Value>, arguments: &mut Value) {
 }
 
 /// Returns the names of the required arguments with a usable default.
-fn filled(schema: &Map<String, Value>) -> Vec<String> {
+fn list_filled(schema: &Map<String, Value>) -> Vec<String> {
     let Some(Value::Array(required)) = schema.get("required") else {
         return Vec::new();
     };

@@ -49,11 +49,7 @@ pub(super) fn import_definition(
 
 impl ServerTool {
     /// Returns the definition of the tool in a catalog, without the host's decisions.
-    pub(crate) fn imported(
-        &self,
-        server: &ServerName,
-        name: &ToolName,
-    ) -> Result<Tool, InvalidName> {
+    pub(crate) fn import(&self, server: &ServerName, name: &ToolName) -> Result<Tool, InvalidName> {
         import_definition(server, name, self).map(|(tool, _)| tool)
     }
 }

@@ -7,7 +7,7 @@ use rmcp::model::ErrorCode;
 use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
 
-use crate::client::imported::{Imported, shown};
+use crate::client::imported::{Imported, show_text};
 use crate::client::result::plain;
 use crate::client::server_name::ServerName;
 use crate::client::transport_reason::{RECONNECTION, refusal, transport_reason};
@@ -39,7 +39,7 @@ impl Imported {
         | ToolErrorKind::Unavailable { reason: text }
         | ToolErrorKind::Transient { message: text, .. } = &mut kind
         {
-            *text = self.import.server.masked(std::mem::take(text));
+            *text = self.import.server.mask(std::mem::take(text));
             text.extend(end.iter().map(|end| format!("; {end}")));
         }
         kind
@@ -51,13 +51,13 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
     let failed = |message| ToolErrorKind::ExecutionFailed { message };
     match error {
         ServiceError::McpError(error) => {
-            let mut message = shown(&error.message);
+            let mut message = show_text(&error.message);
             if let Some(data) = error
                 .data
                 .as_ref()
                 .filter(|data| !data.is_null() && error.code != URL_ELICITATION_REQUIRED)
             {
-                message += &format!(" ({})", shown(&plain(data)));
+                message += &format!(" ({})", show_text(&plain(data)));
             }
             match error.code {
                 ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::unavailable(format!(
@@ -70,7 +70,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
                     "the MCP server {server} needs the user to visit a URL first: {message}: {}",
                     error
                         .data
-                        .map(|data| shown(&data.to_string()))
+                        .map(|data| show_text(&data.to_string()))
                         .unwrap_or_default()
                 )),
                 code => failed(format!(
@@ -91,7 +91,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
             let (reason, retry_after) = refusal(&error).unwrap_or_default();
             let message = format!(
                 "the MCP server {server} refused the call: {}",
-                shown(&reason)
+                show_text(&reason)
             );
             match retry_after {
                 Some(_) => ToolErrorKind::Transient {
@@ -104,7 +104,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
         ServiceError::TransportSend(error) => ToolErrorKind::Transient {
             message: format!(
                 "the call could not be sent to the MCP server {server}, which may have received a part of it: {}",
-                shown(&transport_reason(&error).into_reason())
+                show_text(&transport_reason(&error).into_reason())
             ),
             retry_after: Some(RECONNECTION),
         },
@@ -113,7 +113,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
         )),
         other => failed(format!(
             "the MCP server {server} failed: {}",
-            shown(&other.to_string())
+            show_text(&other.to_string())
         )),
     }
 }

@@ -125,8 +125,8 @@ impl Imported {
     }
 
     /// Returns a text about the server as a part of a message, without the secrets of its URL.
-    pub(super) fn shown(&self, text: &str) -> String {
-        shown(&self.import.server.masked(text.to_owned()))
+    pub(super) fn show_text(&self, text: &str) -> String {
+        show_text(&self.import.server.mask(text.to_owned()))
     }
 
     /// Returns the error of a server that requires a login.
@@ -325,7 +325,7 @@ impl Imported {
     }
 
     /// Waits until the server is removed and its connection has ended.
-    pub(super) async fn closed(&self) {
+    pub(super) async fn wait_closed(&self) {
         // The sender is in `self`, so the channel is open.
         let _ = self
             .state
@@ -345,7 +345,7 @@ impl fmt::Debug for Imported {
 }
 
 /// Returns a text of a server as a part of a message.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn show_text(text: &str) -> String {
     visible_line(text, MAX_MESSAGE)
 }
 
@@ -375,7 +375,7 @@ impl Imported {
             .await
             .map_err(|error| failed(error.to_string()))?;
         let read = kept.get_or_read(list::<T>(&peer)).await;
-        let read = read.map_err(|error| failed(self.shown(&reason(&error))))?;
+        let read = read.map_err(|error| failed(self.show_text(&reason(&error))))?;
         Ok(Items {
             items: read.items.iter().flatten().filter_map(same_json).collect(),
             cut: read.cut.clone(),

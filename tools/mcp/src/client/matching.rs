@@ -43,7 +43,7 @@ type Doubt = (Instant, ServerJsonRpcMessage);
 impl Open {
     /// Returns a message with the id of the request that it answers. Returns `None` for an answer to no request: it may be that of each
     /// open one, whose own answer has a short time to arrive.
-    fn matched(&mut self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
+    fn match_request(&mut self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
         let id = match &message {
             JsonRpcMessage::Response(response) => Some(response.id.clone()),
             JsonRpcMessage::Error(error) => error.id.clone(),
@@ -172,7 +172,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
             let until = lock(&self.open).doubtful_until();
             let found = tokio::select! {
                 message = self.transport.receive() => match message {
-                    Some(message) => lock(&self.open).matched(message),
+                    Some(message) => lock(&self.open).match_request(message),
                     // No other answer will arrive.
                     None => {
                         let mut open = lock(&self.open);
@@ -205,7 +205,7 @@ mod tests {
 
     fn matched(open: &mut Open, mut answer: Value) -> Option<Value> {
         answer["jsonrpc"] = "2.0".into();
-        let read = open.matched(serde_json::from_value(answer).unwrap());
+        let read = open.match_request(serde_json::from_value(answer).unwrap());
         read.map(|message| serde_json::to_value(message).unwrap())
     }
 

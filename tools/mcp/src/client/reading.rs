@@ -56,7 +56,7 @@ struct Failed {
 /// object. An answer that cannot be read becomes an error, so that its call ends at once. Each answer has the id `own`, if there is one: it
 /// arrives where no other request can be answered.
 pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
-    let text = decoded(bytes);
+    let text = decode_line(bytes);
     let text = text.trim_matches('\u{feff}').trim();
     if !text.contains('{') {
         return Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
 }
 
 /// Returns the text of a line, which some servers write as UTF-16. The line may begin with the second byte of the end of the one before.
-fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+fn decode_line(bytes: &[u8]) -> Cow<'_, str> {
     let line = bytes
         .strip_prefix(b"\xff\xfe")
         .or(bytes.strip_prefix(b"\0"));
@@ -168,13 +168,13 @@ fn message(text: &str, own: Option<&Value>) -> Option<String> {
         return Some(text.to_owned());
     }
     if is_version && is_plain(&envelope, text) && (own.is_none() || envelope.id.as_ref() == own) {
-        return Some(corrected(text.to_owned()));
+        return Some(correct_answer(text.to_owned()));
     }
-    rewritten(text, own).map(corrected)
+    rewritten(text, own).map(correct_answer)
 }
 
 /// Returns an answer whose fields the parser of the protocol knows.
-fn corrected(answer: String) -> String {
+fn correct_answer(answer: String) -> String {
     let readable = introduction::readable(&answer).or_else(|| snake_case::readable(&answer));
     readable.unwrap_or(answer)
 }

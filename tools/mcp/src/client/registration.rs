@@ -14,7 +14,7 @@ use crate::client::destination::Destination;
 use crate::client::import::{Refusal, Refused, Report};
 use crate::client::imported::Imported;
 use crate::client::listing::Listing;
-use crate::client::schema_repair::repaired;
+use crate::client::schema_repair::repair;
 use crate::client::server_name::ServerName;
 use crate::client::server_tool::ServerTool;
 
@@ -285,7 +285,7 @@ fn register_usable<T>(
         ("results", tool.output.as_mut()),
     ] {
         let Some(schema) = schema else { continue };
-        let Some((mut usable, mut dropped)) = repaired(schema.clone()) else {
+        let Some((mut usable, mut dropped)) = repair(schema.clone()) else {
             continue;
         };
         // Arguments are an object, whatever else the schema says.
@@ -318,7 +318,7 @@ pub(crate) fn unusable(
 ) -> Vec<(ToolName, Refused)> {
     let mut catalog = Catalog::new();
     let unusable = known.into_iter().filter_map(|(name, definition)| {
-        let tool = definition.imported(server, &name).ok()?;
+        let tool = definition.import(server, &name).ok()?;
         let (outcome, _) = register_usable(tool, |tool| {
             catalog.register(tool, async |_: ToolContext, _: Value| "")
         });

@@ -9,7 +9,7 @@ use tools::{Content, ToolContext, ToolErrorKind};
 use crate::client::error::ImportError;
 use crate::client::failure::failure;
 use crate::client::imported::{Imported, Items};
-use crate::client::result::{items, resource_content, shown};
+use crate::client::result::{items, resource_content, show_block};
 use crate::client::rounds;
 
 /// A resource that a server lists.
@@ -97,7 +97,7 @@ fn readable_contents(mut result: Value, uri: &str) -> Option<Vec<Content>> {
         let mut fields = match part {
             Value::Object(fields) => fields,
             Value::String(text) => Map::from_iter([("text".to_owned(), Value::String(text))]),
-            other => return shown(&other),
+            other => return show_block(&other),
         };
         // A part without its URI is one of the resource that was read.
         fields.retain(|key, value| !value.is_null() && key != "_meta");
@@ -108,7 +108,7 @@ fn readable_contents(mut result: Value, uri: &str) -> Option<Vec<Content>> {
             *text = Value::String(text.to_string());
         }
         let part = Value::Object(fields);
-        serde_json::from_value(part.clone()).map_or_else(|_| shown(&part), resource_content)
+        serde_json::from_value(part.clone()).map_or_else(|_| show_block(&part), resource_content)
     };
     Some(items(parts).into_iter().map(read).collect())
 }

@@ -20,7 +20,7 @@ const MAX_SHOWN: usize = 4 * 1024;
 pub(super) fn tool_result(result: CallToolResult) -> ToolResult {
     let content = result.content.into_iter().map(block).collect();
     let is_error = result.is_error == Some(true);
-    made(content, result.structured_content, is_error)
+    make_result(content, result.structured_content, is_error)
 }
 
 /// Returns a result that may have defects. Each block is read by itself, and one that cannot be read is shown as JSON.
@@ -33,8 +33,8 @@ pub(super) fn readable_result(result: Value) -> ToolResult {
         {
             fields
         }
-        Value::String(text) => return made(vec![Content::text(text)], None, false),
-        other => return made(Vec::new(), Some(other), false),
+        Value::String(text) => return make_result(vec![Content::text(text)], None, false),
+        other => return make_result(Vec::new(), Some(other), false),
     };
     // Some languages make lists of lists.
     let blocks = items(fields.remove("content").unwrap_or_default())
@@ -44,7 +44,7 @@ pub(super) fn readable_result(result: Value) -> ToolResult {
     let is_error = fields
         .get("isError")
         .is_some_and(|flag| matches!(&*plain(flag).to_ascii_lowercase(), "true" | "1"));
-    made(content, fields.remove("structuredContent"), is_error)
+    make_result(content, fields.remove("structuredContent"), is_error)
 }
 
 /// Returns the items of a list. A single item may stand for itself.
@@ -57,7 +57,7 @@ pub(super) fn items(list: Value) -> Vec<Value> {
 }
 
 /// Returns the result of a call. The structured value is part of the content, because a model reads nothing else.
-fn made(mut content: Vec<Content>, structured: Option<Value>, is_error: bool) -> ToolResult {
+fn make_result(mut content: Vec<Content>, structured: Option<Value>, is_error: bool) -> ToolResult {
     if let Some(value) = structured
         .as_ref()
         .filter(|value| content.is_empty() || says_more(value, &content))
@@ -115,7 +115,7 @@ pub(super) fn readable_block(value: Value) -> Content {
     let mut block = match value {
         Value::Object(block) => block,
         Value::String(text) => return Content::text(text),
-        other => return shown(&other),
+        other => return show_block(&other),
     };
     block.retain(|key, value| !value.is_null() && !OPTIONAL.contains(&key.as_str()));
     if let Some(Value::String(kind)) = block.get_mut("type") {
@@ -131,7 +131,7 @@ pub(super) fn readable_block(value: Value) -> Content {
         _ => {}
     }
     let block = Value::Object(block);
-    read_block(&block).unwrap_or_else(|| shown(&block))
+    read_block(&block).unwrap_or_else(|| show_block(&block))
 }
 
 /// Returns a text as it is, and another value as JSON.
@@ -145,7 +145,7 @@ fn read_block(value: &Value) -> Option<Content> {
 }
 
 /// Returns a block that cannot be read as a text, without its data.
-pub(super) fn shown(block: &Value) -> Content {
+pub(super) fn show_block(block: &Value) -> Content {
     let mut block = block.clone();
     for field in ["data", "blob"] {
         if let Some(data) = block.get_mut(field) {

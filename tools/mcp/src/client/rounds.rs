@@ -58,7 +58,7 @@ pub(super) async fn request(
         answers = Answers { responses, state };
     }
     let reason = format!("asked for input more than {MAX_ROUNDS} times");
-    Err(failed(imported, &reason))
+    Err(fail(imported, &reason))
 }
 
 /// Asks the person of a call, and the host's model, for the answers to a server's questions.
@@ -69,7 +69,7 @@ pub(super) async fn responses(
 ) -> Result<InputResponses, ToolErrorKind> {
     if questions.len() > MAX_QUESTIONS {
         let reason = format!("asked more than {MAX_QUESTIONS} questions at once");
-        return Err(failed(imported, &reason));
+        return Err(fail(imported, &reason));
     }
     let mut responses = InputResponses::new();
     for (key, question) in questions {
@@ -92,20 +92,20 @@ async fn answer(
                 Ok(result) => serde_json::to_value(result),
                 Err(Refused(reason)) => {
                     let reason = format!("needs an answer of a model: {reason}");
-                    return Err(failed(imported, &reason));
+                    return Err(fail(imported, &reason));
                 }
             }
         }
         InputRequest::ListRoots(_) => serde_json::to_value(ListRootsResult::default()),
-        _ => return Err(failed(imported, "asked for input of an unknown kind")),
+        _ => return Err(fail(imported, "asked for input of an unknown kind")),
     };
     answer.map_err(|error| {
         let reason = format!("asked for input that is no JSON: {error}");
-        failed(imported, &reason)
+        fail(imported, &reason)
     })
 }
 
-pub(super) fn failed(imported: &Imported, reason: &str) -> ToolErrorKind {
+pub(super) fn fail(imported: &Imported, reason: &str) -> ToolErrorKind {
     ToolErrorKind::ExecutionFailed {
         message: format!("the MCP server {} {reason}", imported.name()),
     }

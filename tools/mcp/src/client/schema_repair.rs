@@ -1,7 +1,7 @@
-//! [`repaired`]: a schema of a server without the keywords that cannot be used.
+//! [`repair`]: a schema of a server without the keywords that cannot be used.
 
 use serde_json::{Value, json};
-use tools::schema::{SchemaError, ValueSchema, unescaped};
+use tools::schema::{SchemaError, ValueSchema, unescape};
 
 /// The maximum number of keywords that are dropped from a schema.
 const MAX_DROPPED: usize = 64;
@@ -23,7 +23,7 @@ const VALUES: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
 /// Returns a schema without the keywords that cannot be used, such as a pattern of another dialect, and the places of these. Returns
 /// `None` if it cannot be used without them either.
-pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
+pub(super) fn repair(mut schema: Value) -> Option<(Value, Vec<String>)> {
     let mut dropped = Vec::new();
     while dropped.len() <= MAX_DROPPED {
         let Err(error) = ValueSchema::new(schema.clone()) else {
@@ -91,7 +91,7 @@ fn is_resolved(schema: &Value, reference: &Value) -> bool {
     let pointer = reference
         .as_str()
         .and_then(|reference| reference.strip_prefix('#'));
-    pointer.is_some_and(|pointer| schema.pointer(&unescaped(pointer)).is_some())
+    pointer.is_some_and(|pointer| schema.pointer(&unescape(pointer)).is_some())
 }
 
 /// Escapes the characters of references that no URI has, such as those of `#/$defs/Page[Item]`.
@@ -265,7 +265,7 @@ mod tests {
             ),
         ] {
             assert!(ValueSchema::new(schema.clone()).is_err(), "{schema}");
-            let (read, dropped) = repaired(schema.clone()).unwrap_or_else(|| panic!("{schema}"));
+            let (read, dropped) = repair(schema.clone()).unwrap_or_else(|| panic!("{schema}"));
             assert_eq!(dropped, [place], "{schema}");
             assert_eq!(read["properties"]["to"], text);
         }
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn several_faults_are_dropped_and_a_schema_over_budget_is_not_repaired() {
-        let (read, dropped) = repaired(json!({
+        let (read, dropped) = repair(json!({
             "properties": {"a": {"pattern": "["}, "b": {"pattern": "("}, "c": {"pattern": "^c$", "default": {"pattern": "["}}},
             "required": null, "$schema": "x:y",
         }))
@@ -283,6 +283,6 @@ mod tests {
             (Some("^c$"), 4)
         );
         let deep = (0..90).fold(json!({}), |below, _| json!({ "not": below }));
-        assert!(repaired(deep).is_none());
+        assert!(repair(deep).is_none());
     }
 }

@@ -47,9 +47,9 @@ impl<E: std::error::Error> From<E> for Failure {
 
 impl Server {
     /// Returns a text without the secrets of the server's URL.
-    pub(super) fn masked(&self, text: String) -> String {
+    pub(super) fn mask(&self, text: String) -> String {
         match self {
-            Self::Http(server) => server.masked(text),
+            Self::Http(server) => server.mask(text),
             _ => text,
         }
     }

@@ -60,7 +60,7 @@ impl ServerTool {
         let first = FIRST.iter().filter_map(|name| fields.remove_entry(*name));
         let first: Vec<_> = first.collect();
         let mut text = String::new();
-        for (name, value) in first.into_iter().chain(sorted(fields)) {
+        for (name, value) in first.into_iter().chain(sort_fields(fields)) {
             let shown = match value {
                 Value::String(text) => text,
                 value => serde_json::to_string_pretty(&value).unwrap_or_default(),
@@ -81,7 +81,7 @@ impl fmt::Debug for ServerTool {
 }
 
 /// Sorts the keys of all objects, whatever order the build keeps.
-fn sorted(fields: Map<String, Value>) -> Vec<(String, Value)> {
+fn sort_fields(fields: Map<String, Value>) -> Vec<(String, Value)> {
     let mut fields: Vec<_> = fields
         .into_iter()
         .map(|(name, value)| (name, sorted_value(value)))
@@ -92,7 +92,7 @@ fn sorted(fields: Map<String, Value>) -> Vec<(String, Value)> {
 
 fn sorted_value(value: Value) -> Value {
     match value {
-        Value::Object(fields) => sorted(fields).into_iter().collect(),
+        Value::Object(fields) => sort_fields(fields).into_iter().collect(),
         Value::Array(items) => items.into_iter().map(sorted_value).collect(),
         other => other,
     }

@@ -195,7 +195,7 @@ impl Servers {
             return false;
         };
         imported.stop.cancel();
-        imported.closed().await;
+        imported.wait_closed().await;
         true
     }
 }

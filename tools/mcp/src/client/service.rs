@@ -12,7 +12,7 @@ use rmcp::{ClientHandler, RoleClient};
 use tools::{Progress, ToolContext, visible_line};
 
 use crate::client::elicitation::elicit;
-use crate::client::imported::{Imported, shown};
+use crate::client::imported::{Imported, show_text};
 use crate::client::result::plain;
 use crate::client::sampling::{Refused, sample};
 
@@ -83,7 +83,7 @@ impl ClientHandler for Client {
         params: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let message = params.message.map(|message| shown(&message));
+        let message = params.message.map(|message| show_text(&message));
         let progress = Progress {
             done: Some(params.progress),
             total: params.total,
@@ -100,7 +100,7 @@ impl ClientHandler for Client {
     ) {
         let server = self.imported.name().as_str();
         let logger = params.logger.map(|logger| visible_line(&logger, 80));
-        let message = shown(&plain(&params.data));
+        let message = show_text(&plain(&params.data));
         match params.level {
             model::LoggingLevel::Debug => tracing::debug!(server, logger, "{message}"),
             model::LoggingLevel::Info | model::LoggingLevel::Notice => {

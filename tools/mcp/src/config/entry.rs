@@ -43,7 +43,7 @@ const TIMEOUT: &str = "timeout";
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the fields of an entry that have no meaning.
-pub(super) fn ignored(entry: &Map<String, Value>) -> Vec<String> {
+pub(super) fn find_ignored(entry: &Map<String, Value>) -> Vec<String> {
     entry
         .keys()
         .filter(|key| !KNOWN.split(' ').any(|known| known == *key))

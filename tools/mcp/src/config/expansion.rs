@@ -21,7 +21,7 @@ impl Variables {
     }
 
     /// Allows only the variables that the user listed, for an entry of a project's file.
-    pub fn listed(
+    pub fn from_listed(
         environment: impl IntoIterator<Item = (String, String)>,
         names: impl IntoIterator<Item = String>,
     ) -> Self {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_variable_that_is_not_listed_has_no_value() {
-        let variables = Variables::listed(environment(), ["A".to_owned(), "B".to_owned()]);
+        let variables = Variables::from_listed(environment(), ["A".to_owned(), "B".to_owned()]);
         assert_eq!(expand("${A}", &variables).unwrap(), "1");
         assert_eq!(expand("${NESTED:-d}", &variables).unwrap(), "d");
         let fault = expand("${NESTED}", &variables).unwrap_err();

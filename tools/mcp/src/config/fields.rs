@@ -26,7 +26,7 @@ impl<'a> Fields<'a> {
     ) -> Result<Option<T>, Misplaced> {
         let value = self.get(name);
         value
-            .map(|value| read(value).ok_or_else(|| expected(name, kind)))
+            .map(|value| read(value).ok_or_else(|| expect_kind(name, kind)))
             .transpose()
     }
 
@@ -67,11 +67,11 @@ pub(super) fn misplaced(place: impl Into<String>, fault: impl ToString) -> Mispl
 }
 
 /// Returns the fault of a value of another kind than is expected at a place.
-pub(super) fn expected(place: impl Into<String>, expected: &'static str) -> Misplaced {
+pub(super) fn expect_kind(place: impl Into<String>, expected: &'static str) -> Misplaced {
     misplaced(place, format!("expected {expected}"))
 }
 
 fn string(value: &Value, place: impl FnOnce() -> String) -> Result<String, Misplaced> {
     let text = value.as_str().map(str::to_owned);
-    text.ok_or_else(|| expected(place(), "a string"))
+    text.ok_or_else(|| expect_kind(place(), "a string"))
 }

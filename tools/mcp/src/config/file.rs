@@ -10,7 +10,7 @@ use tools::Json;
 use crate::client::ServerName;
 use crate::config::entry::{self, ServerEntry, Transport};
 use crate::config::error::ConfigError;
-use crate::config::fields::{Fields, Misplaced, expected};
+use crate::config::fields::{Fields, Misplaced, expect_kind};
 use crate::config::settings::{ALLOW, ServerSettings};
 
 /// The maximum size of a file, in bytes.
@@ -98,7 +98,7 @@ impl McpFile {
             _ if text.trim().is_empty() => Map::new(),
             Ok(Value::Object(document)) => document,
             Ok(_) => {
-                let (place, fault) = expected("the file", "an object");
+                let (place, fault) = expect_kind("the file", "an object");
                 return Err(ConfigError::Value { path, place, fault });
             }
             Err(source) => return Err(ConfigError::Json { path, source }),
@@ -281,14 +281,14 @@ impl McpFile {
         let server = ServerName::new(name).map_err(|error| whole(error.to_string()))?;
         let fields = entry
             .as_object()
-            .ok_or_else(|| self.error(&at[..1], expected(name, "an object")))?;
+            .ok_or_else(|| self.error(&at[..1], expect_kind(name, "an object")))?;
         let misplaced = |misplaced| self.error(&at, misplaced);
         Ok(ServerEntry {
             name: server,
             transport: Transport::parse(fields).map_err(misplaced)?,
             is_disabled: Fields(fields).flag("disabled").map_err(misplaced)?,
             call_timeout: entry::call_timeout(fields).map_err(misplaced)?,
-            ignored: entry::ignored(fields),
+            ignored: entry::find_ignored(fields),
             path: self.path.clone(),
             place: at.join("."),
         })
@@ -317,7 +317,7 @@ impl McpFile {
                 *value = Value::Object(Map::new());
             }
             let Value::Object(next) = value else {
-                let (place, fault) = expected(place[..=depth].join("."), "an object");
+                let (place, fault) = expect_kind(place[..=depth].join("."), "an object");
                 let path = self.path.clone();
                 return Err(ConfigError::Value { path, place, fault });
             };

@@ -33,7 +33,7 @@ impl ServerSettings {
             self.declaration(definition.name()),
             Some(Declaration::ReadOnly)
         ) && definition
-            .imported(server, name)
+            .import(server, name)
             .is_ok_and(|tool| url(&tool).is_none())
     }
 
@@ -50,7 +50,7 @@ impl ServerSettings {
             let Some(declaration) = self.declaration(definition.name()) else {
                 continue;
             };
-            let Ok(tool) = definition.imported(server, name) else {
+            let Ok(tool) = definition.import(server, name) else {
                 continue;
             };
             let place = format!("effects of {:?}", definition.name());
@@ -72,7 +72,7 @@ impl ServerSettings {
                             format!("the {place} are wrong, so it cannot be called: {error}"),
                             true,
                         );
-                    } else if let Some(arguments) = unnamed(effects, &tool) {
+                    } else if let Some(arguments) = list_unnamed(effects, &tool) {
                         remark(
                             format!(
                                 "the {place} name no target for {arguments}; a call with an address, a URL or a path there is asked about"
@@ -115,7 +115,7 @@ fn url(tool: &Tool) -> Option<&str> {
 }
 
 /// Returns the arguments of a writing tool that may hold an address, a URL or a path and that no template names.
-fn unnamed(effects: &Effects, tool: &Tool) -> Option<String> {
+fn list_unnamed(effects: &Effects, tool: &Tool) -> Option<String> {
     let Effects::Declared(declared) = effects else {
         return None;
     };

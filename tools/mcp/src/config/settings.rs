@@ -110,7 +110,7 @@ impl ServerSettings {
     }
 
     /// Returns the clauses of the calls that need no question, of a server of this name.
-    pub fn allowed<'a>(&'a self, server: &'a ServerName) -> impl Iterator<Item = Clause> + 'a {
+    pub fn clauses<'a>(&'a self, server: &'a ServerName) -> impl Iterator<Item = Clause> + 'a {
         self.allow
             .iter()
             .filter_map(move |tools| clause(server.as_str(), tools).ok())

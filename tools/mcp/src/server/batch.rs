@@ -59,7 +59,7 @@ impl Batches {
     }
 
     /// Returns the id of a request in a batch that a notification cancels. The server answers no cancelled request.
-    pub(super) fn cancelled(&self, notification: &[u8]) -> Option<RequestId> {
+    pub(super) fn find_cancelled(&self, notification: &[u8]) -> Option<RequestId> {
         if self.0.is_empty() {
             return None;
         }

@@ -48,7 +48,7 @@ impl Handler {
                 let tools = self.shared.tools.borrow().clone();
                 let entry = match tools.find(&asked.name) {
                     Ok(entry) => entry,
-                    Err(error) => return refused(&asked.name, &error),
+                    Err(error) => return refuse(&asked.name, &error),
                 };
                 let Some(permit) = self.options.calls.begin() else {
                     let kind = ToolErrorKind::Overloaded { retry_after: None };
@@ -131,7 +131,7 @@ async fn execute(
 }
 
 /// Returns the answer to a call of a tool that is not there: an error of the protocol if the name is unknown.
-fn refused(name: &str, error: &ToolError) -> Result<CallToolResponse, ErrorData> {
+fn refuse(name: &str, error: &ToolError) -> Result<CallToolResponse, ErrorData> {
     match error.kind() {
         ToolErrorKind::NotFound { near } => {
             let name = tools::visible_line(name, 200);

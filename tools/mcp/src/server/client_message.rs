@@ -106,7 +106,7 @@ pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
         return Err(refused(fault, id));
     }
     let is_first = method == Some("initialize");
-    let introduced = is_first.then(|| introduced(text)).flatten();
+    let introduced = is_first.then(|| repair_initialize(text)).flatten();
     let kind = match id {
         _ if is_answer => Kind::Answer,
         None => Kind::Notification,
@@ -125,7 +125,7 @@ fn asks_for(text: &[u8], revision: &ProtocolVersion) -> bool {
 }
 
 /// Returns a request `initialize` with parameters that can be read. Returns `None` if they can.
-fn introduced(text: &[u8]) -> Option<Vec<u8>> {
+fn repair_initialize(text: &[u8]) -> Option<Vec<u8>> {
     let mut request: Value = serde_json::from_slice(text).ok()?;
     let params = request.get("params").cloned().unwrap_or_default();
     // A client of the newer generation has no such request.

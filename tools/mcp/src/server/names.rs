@@ -53,7 +53,7 @@ impl Underscored {
     }
 
     /// Returns the form of a name.
-    pub(super) fn shown(&self, name: &ToolName) -> Option<&str> {
+    pub(super) fn form(&self, name: &ToolName) -> Option<&str> {
         self.shown.get(name).map(String::as_str)
     }
 }
@@ -91,7 +91,7 @@ mod tests {
             .filter_map(|name| ToolName::new(*name).ok())
             .collect();
         let made = Underscored::new(names.iter());
-        let shown: BTreeSet<_> = names.iter().map(|name| made.shown(name).unwrap()).collect();
+        let shown: BTreeSet<_> = names.iter().map(|name| made.form(name).unwrap()).collect();
         assert_eq!(shown.len(), names.len(), "{shown:?}");
         assert!(
             shown.iter().all(|name| NameGrammar::Provider.allows(name)),
@@ -100,7 +100,7 @@ mod tests {
         assert!(
             names
                 .iter()
-                .all(|name| made.tool(made.shown(name).unwrap()) == Some(name))
+                .all(|name| made.tool(made.form(name).unwrap()) == Some(name))
         );
         assert!(
             shown.contains("fs_read") && shown.contains("mcp_files_read_file"),

@@ -174,7 +174,7 @@ impl<R> Watched<R> {
                     }
                     Kind::Answer => self.has_begun = true,
                     Kind::Notification => {
-                        if let Some(id) = batches.cancelled(&text) {
+                        if let Some(id) = batches.find_cancelled(&text) {
                             let error =
                                 ErrorData::invalid_request("the request is cancelled", None);
                             self.refuse(Box::new((error, Some(id))));

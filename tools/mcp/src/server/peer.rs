@@ -276,7 +276,7 @@ impl Peer {
     }
 
     /// Returns the first capability that the client lacks.
-    pub(super) fn refused(&self) -> Option<ClientCapabilities> {
+    pub(super) fn refused_capability(&self) -> Option<ClientCapabilities> {
         self.0.refused.get().cloned()
     }
 
@@ -289,7 +289,7 @@ impl Peer {
             return Err(PeerError::Invalid { reason });
         };
         if !kind.is_in(&self.0.capabilities) {
-            let _ = self.0.refused.set(kind.required());
+            let _ = self.0.refused.set(kind.required_capabilities());
             return Err(PeerError::Unsupported {
                 capability: kind.capability(),
             });
@@ -367,7 +367,7 @@ impl RequestKind {
     }
 
     /// Returns the capabilities of a client that takes only this kind.
-    pub(super) fn required(self) -> ClientCapabilities {
+    pub(super) fn required_capabilities(self) -> ClientCapabilities {
         from_value(json!({self.capability(): {}})).unwrap_or_default()
     }
 

@@ -109,7 +109,7 @@ fn question(
             .concerns
             .iter()
             .filter(|concern| concern.target == *target);
-        lines.extend(concerns.map(|concern| format!("  because {}", escaped(&concern.reason))));
+        lines.extend(concerns.map(|concern| format!("  because {}", escape_line(&concern.reason))));
     }
     if approval.has_changed {
         lines.push("asked again: its files are not those that you allowed before".to_owned());
@@ -120,7 +120,7 @@ fn question(
         Some(Ok(preview)) => {
             lines.push("preview:".to_owned());
             let shown = preview.text().lines();
-            lines.extend(shown.map(|line| format!("  {}", escaped(line))));
+            lines.extend(shown.map(|line| format!("  {}", escape_line(line))));
         }
         Some(Err(error)) => lines.push(format!(
             "no preview: {}",
@@ -132,7 +132,7 @@ fn question(
 }
 
 /// Returns a line of a preview. Unlike other lines it keeps its indentation.
-fn escaped(line: &str) -> String {
+fn escape_line(line: &str) -> String {
     let text = line.trim_start();
     let indentation = line.len() - text.len();
     format!(

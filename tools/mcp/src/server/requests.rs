@@ -99,7 +99,7 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
         Ok(GetTaskResult::new(
-            self.calls.tasks.find(&request.task_id)?.detailed(),
+            self.calls.tasks.find(&request.task_id)?.snapshot(),
         ))
     }
 

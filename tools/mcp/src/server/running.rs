@@ -147,7 +147,7 @@ pub(super) fn name_lacking(outcome: Outcome, peer: &Peer) -> Outcome {
         Ok(Finished::Method(_)) => false,
         Err(_) => true,
     };
-    match peer.refused().filter(|_| has_failed) {
+    match peer.refused_capability().filter(|_| has_failed) {
         Some(lacking) => Err(ErrorData::missing_required_client_capability(lacking)),
         None => outcome,
     }

@@ -65,7 +65,7 @@ impl ServedTools {
             Some(name) => self.definitions.find(&NameGrammar::Mcp.encode(name)),
             None => self
                 .definitions
-                .find(self.underscored.shown(&self.names.tool(text)?)?),
+                .find(self.underscored.form(&self.names.tool(text)?)?),
         };
         self.definitions.find(text).or_else(other)
     }
@@ -124,7 +124,7 @@ impl Definitions {
         for entry in entries {
             match definition(entry) {
                 Ok(mut tool) => {
-                    if let Some(name) = names.and_then(|names| names.shown(entry.name())) {
+                    if let Some(name) = names.and_then(|names| names.form(entry.name())) {
                         tool.name = name.to_owned().into();
                     }
                     tools.push(tool);

@@ -94,7 +94,7 @@ impl Pins {
     }
 
     /// Returns the pinned definitions, for [`Import::known`](crate::client::Import::known).
-    pub fn known(&self) -> Vec<(ToolName, ServerTool)> {
+    pub fn known_tools(&self) -> Vec<(ToolName, ServerTool)> {
         let state = self.lock();
         let pinned = state.pinned.iter().flatten();
         pinned
@@ -255,7 +255,7 @@ impl Pins {
 
     /// Returns remarks about the declared effects, such as one that does not fit the pinned definition of its tool.
     pub fn remarks(&self) -> Vec<EffectsRemark> {
-        let known = self.known();
+        let known = self.known_tools();
         if !self.is_pinned() {
             return Vec::new();
         }
@@ -265,7 +265,7 @@ impl Pins {
 
     /// Returns the pinned definitions that cannot be offered, with the reason.
     pub fn unusable(&self) -> Vec<(ToolName, Refused)> {
-        unusable(&self.server, self.known())
+        unusable(&self.server, self.known_tools())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -374,7 +374,7 @@ fn a_tool_that_the_user_permits_is_added_to_those_of_its_server() {
     let allowed = |settings: ServerSettings| {
         let server = "s".parse().unwrap();
         settings
-            .allowed(&server)
+            .clauses(&server)
             .map(|clause| clause.to_string())
             .collect::<Vec<_>>()
     };

@@ -34,7 +34,7 @@ fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Arc
     let servers = Servers::new(catalog.clone());
     let mut import = scripted.import("s");
     import.review = Some(pins.clone());
-    import.known = pins.known();
+    import.known = pins.known_tools();
     let imported = servers.import(import).unwrap();
     (catalog, servers, imported)
 }
@@ -64,7 +64,7 @@ async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
         );
         let (_, _servers, imported) = import(&scripted, &pins);
         assert_eq!(imported.ready().await.unwrap().tools.len(), 3);
-        assert_eq!(pins.known().len(), 3);
+        assert_eq!(pins.known_tools().len(), 3);
 
         // Another process, later.
         scripted
@@ -94,7 +94,7 @@ async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
         );
         assert!(pending[1].pinned.is_none() && pending[1].diff().contains("Does new."));
         // A tool that vanished keeps its pin.
-        assert_eq!(pins.known().len(), 3);
+        assert_eq!(pins.known_tools().len(), 3);
 
         pins.approve(&pending[1..]).unwrap();
         imported.refresh();
@@ -102,7 +102,7 @@ async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert!(catalog.execute(&cx(), "mcp:s/new", json!({})).await.is_ok());
-        assert_eq!(open(&folder).known().len(), 4);
+        assert_eq!(open(&folder).known_tools().len(), 4);
     }
 }
 
@@ -246,7 +246,7 @@ async fn two_processes_pin_one_first_list() {
     imported.ready().await.unwrap();
     let (catalog, _servers, imported) = import(&second, &two);
     imported.ready().await.unwrap();
-    assert_eq!(open(&folder).known(), one.known());
+    assert_eq!(open(&folder).known_tools(), one.known_tools());
     assert_eq!(two.pending().len(), 2);
     for name in ["mcp:s/a", "mcp:s/b"] {
         let error = catalog.execute(&cx(), name, json!({})).await.unwrap_err();
@@ -312,7 +312,7 @@ async fn a_read_only_tool_with_a_url_needs_another_grant() {
     let page = defined(json!({"name": "page", "description": "d", "inputSchema": schema}));
     let (_, _servers, imported) = import(&Scripted::new(MODERN, vec![tool("a"), page]), &pins);
     imported.ready().await.unwrap();
-    let known = pins.known();
+    let known = pins.known_tools();
     let granted: Vec<_> = known
         .iter()
         .filter(|(name, definition)| settings.only_reads(&server, name, definition))

@@ -117,7 +117,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let words = "for n in 1 2 3 4 5 6 7; do echo \"line $n\" >&2; done; exit 3";
             let (read, _write, process) = script(words).connect().await.unwrap();
             assert!(lines(read).await.is_empty());
-            let ended = process.ended().await;
+            let ended = process.wait_end().await;
             assert!(
                 matches!(
                     ended,
@@ -141,7 +141,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let words = "echo note >&2; echo Traceback; for n in 1 2 3 4; do echo \"  line $n\"; done; echo 'KeyError: K'; exit 3";
                 let (read, _write, process) = script(words).connect().await.unwrap();
                 assert!(lines(read).await.is_empty());
-                let ended = process.ended().await.to_string();
+                let ended = process.wait_end().await.to_string();
                 assert!(
                     ended.ends_with(
                         "it wrote: note / line 1 / line 2 / line 3 / line 4 / KeyError: K"

@@ -81,7 +81,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(!file.exists());
             let mut bytes = Vec::new();
             read.read_to_end(&mut bytes).await.unwrap();
-            process.ended().await;
+            process.wait_end().await;
             // The last line has no end.
             assert!(
                 bytes.len() > 8 * MIB - 100 && file.exists(),

@@ -38,7 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     r#"{"jsonrpc":"2.0","id":1,"result":"one"}"#,
                 ];
                 assert_eq!(lines(read).await, messages);
-                process.ended().await;
+                process.wait_end().await;
                 let mut logged = log.0.lock().unwrap().clone();
                 logged.sort();
                 let n = "n".repeat(500) + "…";
@@ -73,7 +73,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     "{\"jsonrpc\":\"2.0\",\"id\":\"end\"}\n"
                 );
                 assert_eq!(line(&mut read).await, "");
-                process.ended().await;
+                process.wait_end().await;
             },
         ),
         trial(
@@ -126,7 +126,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let server = StdioServer::new("script", command);
                 let (read, _write, process) = server.connect().await.unwrap();
                 assert!(lines(read).await.is_empty());
-                let ended = process.ended().await.to_string();
+                let ended = process.wait_end().await.to_string();
                 assert!(ended.ends_with("it wrote: {/srv}"), "{ended}");
             },
         ),

@@ -53,7 +53,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     messages,
                     [r#"{"jsonrpc":"2.0","id":"yes no no test"}"#],
                     "{}",
-                    process.ended().await
+                    process.wait_end().await
                 );
             }
         },

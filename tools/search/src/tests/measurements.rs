@@ -154,7 +154,7 @@ fn tables() {
         let build = fastest(|| Index::new(&tools));
         let mut changed = tools.clone();
         changed[0].description.push_str(" Changed.");
-        let update = fastest(|| index.updated(&changed));
+        let update = fastest(|| index.update(&changed));
         let mut times: Vec<Duration> = all
             .queries
             .iter()

@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn an_updated_index_equals_a_new_one(before in catalogs(), after in catalogs(), query in "(read|file|weather|city|mail|搜|s3| ){1,6}") {
-        let updated = Index::new(&before).updated(&after);
+        let updated = Index::new(&before).update(&after);
         prop_assert_eq!(updated.len(), after.len());
         prop_assert_eq!(updated.search(&query, 50, |_| true), Index::new(&after).search(&query, 50, |_| true));
     }

@@ -334,7 +334,7 @@ fn the_memory_is_bounded() {
     for number in 0..3_000 {
         known.add_url(&format!("{HOST}/{number}/{}", "y".repeat(8_000)));
     }
-    let texts = known.locked();
+    let texts = known.lock();
     assert!(
         texts.prompts.iter().map(Prompt::size).sum::<usize>() <= MAX_PROMPT_BYTES
             && texts.bytes <= MAX_URL_BYTES

@@ -42,7 +42,7 @@ impl UrlParts {
         let rest = after.find('/').map_or("", |at| &after[at + 1..]);
         let root = format!("{scheme}://{host}/");
         Some(Self {
-            text: format!("{root}{}", escaped(rest, &AsciiSet::EMPTY)),
+            text: format!("{root}{}", escape(rest, &AsciiSet::EMPTY)),
             host,
             root: root.len(),
         })
@@ -71,14 +71,14 @@ impl UrlParts {
 /// written in another way than each of these three: as it is, as a component, or as a field of a form. Each has one spelling.
 pub(super) fn meanings(part: &str) -> impl Iterator<Item = String> {
     let plain = decode(part)
-        .filter(|text| escaped(text, NOT_GRAPHIC) == part || escaped(text, RESERVED) == part);
+        .filter(|text| escape(text, NOT_GRAPHIC) == part || escape(text, RESERVED) == part);
     let of_form = decode(&part.replace('+', " "))
-        .filter(|text| escaped(text, RESERVED_IN_FORM).replace(' ', "+") == part);
+        .filter(|text| escape(text, RESERVED_IN_FORM).replace(' ', "+") == part);
     plain.into_iter().chain(of_form)
 }
 
 /// Returns the text with escapes for each character of the set, and for those that are not ASCII.
-fn escaped(text: &str, set: &'static AsciiSet) -> String {
+fn escape(text: &str, set: &'static AsciiSet) -> String {
     utf8_percent_encode(text, set).to_string()
 }
 
@@ -103,7 +103,7 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
         };
         let url = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         // HTML and Markdown write `&` so, and the tool sends it without.
-        trimmed(url).replace("&amp;", "&").replace("\\&", "&")
+        trim_url(url).replace("&amp;", "&").replace("\\&", "&")
     })
 }
 
@@ -111,7 +111,7 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
 pub(super) fn urls_without_scheme(text: &str) -> impl Iterator<Item = String> + '_ {
     let words = text
         .split_whitespace()
-        .map(|word| trimmed(word.trim_start_matches(['(', '<', '"', '\'', '`', '*'])));
+        .map(|word| trim_url(word.trim_start_matches(['(', '<', '"', '\'', '`', '*'])));
     let is_url = |word: &&str| {
         word.split_once('/')
             .is_some_and(|(host, _)| host.contains('.'))
@@ -120,8 +120,8 @@ pub(super) fn urls_without_scheme(text: &str) -> impl Iterator<Item = String> + 
 }
 
 /// Returns the URL that a word begins with.
-fn trimmed(word: &str) -> &str {
-    let url = &word[..unbalanced(word).unwrap_or(word.len())];
+fn trim_url(word: &str) -> &str {
+    let url = &word[..find_unbalanced(word).unwrap_or(word.len())];
     url.trim_end_matches([
         '.', ',', ';', ':', '!', '?', '\'', '*', ']', '}', '"', '`', '>',
     ])
@@ -129,7 +129,7 @@ fn trimmed(word: &str) -> &str {
 
 /// Returns the position of the first closing parenthesis without an opening one.
 // A parenthesis belongs to an address only with the one that opens it: Markdown puts one behind each link.
-fn unbalanced(url: &str) -> Option<usize> {
+fn find_unbalanced(url: &str) -> Option<usize> {
     let mut open = 0_usize;
     url.char_indices().find_map(|(at, c)| match c {
         '(' => {

@@ -34,7 +34,7 @@ fn tried<'a>(paths: &'a SensitivePaths, least: Sensitivity, path: &str) -> Vec<&
 fn first_unknown(paths: &SensitivePaths, names: &[&str]) -> Option<usize> {
     let is_covered = |at: usize| {
         let covers = |entry: &SensitivePath, begin: usize| {
-            let is_near = at - begin < pattern::covered(&entry.pattern);
+            let is_near = at - begin < pattern::count_names(&entry.pattern);
             is_near && pattern::find_at(&entry.pattern, names, begin).is_some()
         };
         paths

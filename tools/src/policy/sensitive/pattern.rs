@@ -21,7 +21,7 @@ pub(super) fn find_at(pattern: &str, names: &[&str], depth: usize) -> Option<boo
 }
 
 /// Returns the number of names that a match of the pattern covers. The names below a folder with `**` count.
-pub(super) fn covered(pattern: &str) -> usize {
+pub(super) fn count_names(pattern: &str) -> usize {
     if pattern.ends_with("/**") {
         usize::MAX
     } else {

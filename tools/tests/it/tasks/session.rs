@@ -32,7 +32,7 @@ impl Task for Work {
         self.state.borrow().clone()
     }
 
-    fn ended(&self) -> TaskFuture<'_, ()> {
+    fn wait_end(&self) -> TaskFuture<'_, ()> {
         Box::pin(async {
             drop(
                 self.state
@@ -52,7 +52,7 @@ impl Task for Work {
         self.cancelled.lock().unwrap().push(self.title.clone());
     }
 
-    fn stored(&self) -> Option<Json> {
+    fn to_stored(&self) -> Option<Json> {
         self.is_stored.then(|| json!({"work": self.title}).into())
     }
 }
@@ -69,7 +69,7 @@ impl Task for Other {
         TaskState::Ended("over".to_owned())
     }
 
-    fn ended(&self) -> TaskFuture<'_, ()> {
+    fn wait_end(&self) -> TaskFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 

@@ -93,7 +93,7 @@ async fn detached(
         ..Limits::default()
     };
     let narrow = async |cx: ToolContext, _: Value| {
-        let inner = cx.narrowed(["fs:read:**".parse().unwrap()]);
+        let inner = cx.narrow(["fs:read:**".parse().unwrap()]);
         let place = CallPlace::default().with_progress(Arc::new(NoProgress));
         let inner = place.enter(inner);
         inner.execute("starts", json!({})).await

@@ -34,7 +34,7 @@ pub(super) fn unsent(services: &Services) -> Vec<Finding> {
     let set = ToolSet::new(tools::list(), &Selection::new(), services);
     let skipped = Format::ALL
         .into_iter()
-        .flat_map(|format| set.wire(format, Strictness::Relaxed).skipped());
+        .flat_map(|format| set.wire(format, Strictness::Relaxed).list_skipped());
     unsent_findings(skipped.map(|tool| (&tool.name, &tool.reason)))
 }
 

@@ -16,7 +16,7 @@ pub(super) use self::root_union::root_union;
 pub(super) fn root(keywords: &mut Map<String, Value>, changes: &mut Changes) {
     for keyword in ["const", "enum"] {
         if keywords.remove(keyword).is_some() {
-            changes.loosened(Rule::Keyword(keyword.to_owned()));
+            changes.add_loosened(Rule::Keyword(keyword.to_owned()));
         }
     }
     if keywords.insert("type".to_owned(), "object".into()) != Some("object".into()) {
@@ -61,7 +61,7 @@ pub(super) fn boolean(keywords: &mut Map<String, Value>, dialect: &Dialect, chan
     }
     replace_each(keywords, |schema, at| match schema {
         Value::Bool(_) if at != "/additionalProperties" => {
-            changes.loosened(Rule::Boolean);
+            changes.add_loosened(Rule::Boolean);
             json!({})
         }
         schema => schema,
@@ -106,7 +106,7 @@ pub(super) fn values(
     {
         return with_branches(keywords, kept, &others, changes);
     }
-    changes.loosened(Rule::Enumeration);
+    changes.add_loosened(Rule::Enumeration);
     // The model still sees the types of the removed values.
     if !values.is_empty() && !keywords.contains_key("type") {
         set_types_of(keywords, &values);
@@ -194,7 +194,7 @@ pub(super) fn bounds(keywords: &mut Map<String, Value>, dialect: &Dialect, chang
         changes.exact(Rule::MinItems);
     } else if own > most as f64 {
         keywords.insert("minItems".to_owned(), most.into());
-        changes.loosened(Rule::MinItems);
+        changes.add_loosened(Rule::MinItems);
     }
 }
 
@@ -246,7 +246,7 @@ pub(super) fn removal(
             .is_some_and(|format| has_word(known, format))
     {
         keywords.remove("format");
-        changes.loosened(Rule::Format);
+        changes.add_loosened(Rule::Format);
     }
 }
 

@@ -123,7 +123,7 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
                     (module.sub, &*module.key) == (it.sub, "url")
                         && (module.value == it.value
                             || bases.iter().any(|base| {
-                                resolved(base.value, module.value).as_deref() == Some(it.value)
+                                resolve(base.value, module.value).as_deref() == Some(it.value)
                             }))
                 })
         }
@@ -137,7 +137,7 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
 }
 
 /// Returns the address of a submodule that is relative to that of a remote.
-fn resolved(remote: &str, url: &str) -> Option<String> {
+fn resolve(remote: &str, url: &str) -> Option<String> {
     let mut base = remote.trim_end_matches('/');
     let mut rest = url.strip_prefix("./").unwrap_or(url);
     while let Some(next) = rest.strip_prefix("../") {
@@ -537,7 +537,7 @@ mod tests {
             ("https://example.org/x", "a", None),
             ("x", "../../a", None),
         ] {
-            assert_eq!(resolved(remote, url).as_deref(), expected, "{remote} {url}");
+            assert_eq!(resolve(remote, url).as_deref(), expected, "{remote} {url}");
         }
     }
 

@@ -29,7 +29,7 @@ const FILE_FLAGS: [u64; 3] = [0x4008_6602, 0x401c_5820, 0x4080_6685];
 
 type Built = Result<Rules, BackendError>;
 
-pub(super) fn refused() -> Built {
+pub(super) fn build_refused() -> Built {
     let mut rules = Rules::new();
     // In a user namespace of its own, a program has all capabilities again.
     for flag in NAMESPACES.into_iter().chain([CLONE_NEWTIME]) {

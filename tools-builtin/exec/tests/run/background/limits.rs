@@ -203,7 +203,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 // No call answers while the programs end.
                 std::fs::write(workspace.path().join("go"), "").unwrap();
                 for handle in ["t1", "t2"] {
-                    session.block_on(tasks.find(handle).unwrap().ended());
+                    session.block_on(tasks.find(handle).unwrap().wait_end());
                 }
                 session
                     .call("exec.read", json!({"handle": "t2", "wait": 0}))

@@ -2,7 +2,7 @@
 
 use super::{Builder, Pre};
 use crate::html::frame::Effect;
-use crate::markdown::{Breaks, Notation, code_span, escape_lines, fenced};
+use crate::markdown::{Breaks, Notation, code_span, escape_lines, fence};
 
 impl Builder<'_> {
     /// Writes the text that was read as a block.
@@ -67,7 +67,7 @@ impl Builder<'_> {
             return;
         }
         match self.notation {
-            Notation::Markdown => self.document.push_block(&fenced(code, language.as_deref())),
+            Notation::Markdown => self.document.push_block(&fence(code, language.as_deref())),
             Notation::Plain => self.document.push_block(code),
         }
     }

@@ -21,7 +21,7 @@ fn a_folder_that_was_moved_away_from_a_program_is_looked_at_again() {
             move_away();
             drop(outer);
             // A process that another test starts has a copy of the lock for a moment.
-            while place.marks().programs.lost().unwrap().is_empty() {
+            while place.marks().programs.find_lost().unwrap().is_empty() {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
             settle_lost(&place.marks()).unwrap();
@@ -39,7 +39,7 @@ fn a_folder_that_was_moved_away_from_a_program_is_looked_at_again() {
         drop(inner);
         fs::rename(&taken, place.path().join("moved")).unwrap();
         assert!(place.is_marked(&place.path().join("moved")), "{is_killed}");
-        let lost = place.marks().programs.lost().unwrap();
+        let lost = place.marks().programs.find_lost().unwrap();
         assert_eq!(lost.len(), usize::from(is_killed));
     }
 }
@@ -53,5 +53,5 @@ fn a_program_whose_folders_cannot_be_noted_for_later_is_lost() {
     drop(watch);
     fs::remove_file(damaged).unwrap();
     place.end(());
-    assert_eq!(place.marks().programs.lost().unwrap().len(), 1);
+    assert_eq!(place.marks().programs.find_lost().unwrap().len(), 1);
 }

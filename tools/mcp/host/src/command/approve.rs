@@ -1,6 +1,6 @@
 //! `toolcrib mcp approve`
 
-use host::style::{STRONG, styled};
+use host::style::{STRONG, paint};
 use host::trust::{Approval, Change, Subject};
 use host::{Argument, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind};
 use serde_json::json;
@@ -62,7 +62,7 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     let pending = connected.pins.pending();
     if pending.is_empty() {
         let count = counted(connected.report.tools.len() as u64, "tool");
-        let name = styled(STRONG, &server.name);
+        let name = paint(STRONG, &server.name);
         cx.write_page(&format!("{name}: {count} approved\n"))?;
         return Ok(Exit::Success);
     }
@@ -127,7 +127,7 @@ fn shown_server(
     server: &Configured,
     missing: &[String],
 ) -> String {
-    let name = styled(STRONG, &server.name);
+    let name = paint(STRONG, &server.name);
     let mut page = format!("{name} of {}\n", visible(&subject.workspace));
     for (fact, value) in &subject.facts {
         page += &format!("  {fact}: {}\n", visible(&value.to_string()));
@@ -165,7 +165,7 @@ fn shown_tools(pending: &[Pending], digest: &Digest) -> String {
         } else {
             "is new"
         };
-        page += &format!("{} {state}:\n", styled(STRONG, &pending.tool));
+        page += &format!("{} {state}:\n", paint(STRONG, &pending.tool));
         for line in pending.diff().lines() {
             page += &format!("  {}\n", visible(line));
         }

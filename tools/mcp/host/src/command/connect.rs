@@ -12,7 +12,7 @@ use tools_mcp::trust::Pins;
 use crate::error::McpError;
 use crate::inventory::{Configured, Inventory};
 use crate::server::import;
-use crate::standing::ignored;
+use crate::standing::remark_ignored;
 
 /// The time in which a server has to be connected and its tools listed, whatever else it sends.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ pub(super) struct Connected {
 
 impl Connected {
     /// Returns the definitions that cannot be used, without those that wait for approval.
-    pub(super) fn refused(&self) -> Vec<String> {
+    pub(super) fn list_refused(&self) -> Vec<String> {
         let waiting = self.pins.pending();
         let mut refused: Vec<_> = self.report.refused.iter().collect();
         refused.retain(|refused| {
@@ -97,7 +97,7 @@ pub(super) async fn connect(
         advice: "see whether it runs".to_owned(),
     })??;
     // The notes of the list have the remarks about the effects.
-    let ignored = ignored(server);
+    let ignored = remark_ignored(server);
     let notes = ignored.iter().chain(&report.notes).chain(&report.cut);
     notes.for_each(|note| program::warn(&format!("MCP server {}: {note}", server.name)));
     Ok(Connected {

@@ -1,6 +1,6 @@
 //! `toolcrib mcp list`, `tools` and `test`
 
-use host::style::{STRONG, styled};
+use host::style::{STRONG, paint};
 use host::{Argument, Arguments, Command, CommandContext, Exit, program};
 use serde_json::json;
 use tools::visible::visible;
@@ -48,7 +48,7 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError
         let file = owner.as_str();
         let (reached, standing) = match &configured {
             Ok(server) => (
-                reached(&server.entry.transport),
+                describe(&server.entry.transport),
                 standing(&inventory, server),
             ),
             Err(error) => (String::new(), format!("unusable: {error}")),
@@ -58,7 +58,7 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError
                 &json!({"name": name, "file": file, "reached": reached, "standing": standing}),
             )?;
         } else {
-            let name = styled(STRONG, visible(&name));
+            let name = paint(STRONG, visible(&name));
             page += &format!("{name} ({file}): {}\n", visible(&standing));
             page += &format!("  {}\n", visible(&reached));
         }
@@ -77,7 +77,7 @@ async fn connect(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Conne
 }
 
 /// Returns the unexpanded command or URL.
-fn reached(transport: &Transport) -> String {
+fn describe(transport: &Transport) -> String {
     match transport {
         Transport::Stdio { command, args, .. } => {
             let words = std::iter::once(command).chain(args).map(String::as_str);
@@ -94,7 +94,7 @@ async fn tools(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     for entry in server.catalog.list() {
         if server.report.tools.contains(entry.name()) {
             let description = visible_line(&entry.tool().description, MAX_SHOWN);
-            page += &format!("{}  {description}\n", styled(STRONG, entry.name()));
+            page += &format!("{}  {description}\n", paint(STRONG, entry.name()));
         }
     }
     for pending in server.pins.pending() {
@@ -103,9 +103,9 @@ async fn tools(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         } else {
             "new"
         };
-        page += &format!("{}  {state}, not approved\n", styled(STRONG, &pending.tool));
+        page += &format!("{}  {state}, not approved\n", paint(STRONG, &pending.tool));
     }
-    for refused in server.refused() {
+    for refused in server.list_refused() {
         page += &format!("{}\n", visible(&refused));
     }
     cx.write_page(&page)?;
@@ -121,14 +121,14 @@ async fn test(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Mc
     };
     let tools = counted(server.report.tools.len() as u64, "tool");
     let time = server.time.as_millis();
-    let name = styled(STRONG, server.imported.name());
+    let name = paint(STRONG, server.imported.name());
     let mut line = format!("{name}: {protocol}, {tools}, {time} ms");
     let waiting = server.pins.pending().len() as u64;
     if waiting > 0 {
         let wait = if waiting == 1 { "waits" } else { "wait" };
         line += &format!("; {} {wait} for approval", counted(waiting, "tool"));
     }
-    for refused in server.refused() {
+    for refused in server.list_refused() {
         line += &format!("\n{}", visible(&refused));
     }
     cx.write_page(&format!("{line}\n"))?;

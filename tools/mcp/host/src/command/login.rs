@@ -42,7 +42,7 @@ async fn login(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     ended.ok_or(McpError::Cancelled)?.map_err(|error| {
         let text = error.to_string();
         // The error can repeat the URL, in which variables may have put secrets.
-        let masked = reached.masked(text.clone());
+        let masked = reached.mask(text.clone());
         if masked == text {
             error.into()
         } else {

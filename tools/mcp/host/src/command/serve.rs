@@ -104,7 +104,7 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     let set = tool_set(&selection, &context);
     let calls = AtomicU64::new(0);
     let of_calls = context.clone();
-    let server = ToolServer::new(served(&set, form)?, move |request| {
+    let server = ToolServer::new(select_served(&set, form)?, move |request| {
         let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
         let services = match request.connection {
             Some(connection) => connection
@@ -161,7 +161,7 @@ fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
     ToolSet::new(with_session_model(entries, services), selection, services)
 }
 
-fn served(set: &ToolSet, form: ServedNames) -> Result<ServedTools, McpError> {
+fn select_served(set: &ToolSet, form: ServedNames) -> Result<ServedTools, McpError> {
     let served = ServedTools::with_names(set.list().iter().cloned(), set.clone(), form)?;
     for (name, reason) in served.left_out() {
         program::warn(&format!("{name} is not served: {reason}"));
@@ -181,7 +181,7 @@ async fn follow(
     loop {
         let current = tool_set(&selection, &context);
         if current.digest() != set.digest()
-            && let Ok(served) = served(&current, form)
+            && let Ok(served) = select_served(&current, form)
         {
             server.replace_tools(served);
             set = current;

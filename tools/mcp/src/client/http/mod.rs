@@ -107,7 +107,7 @@ impl HttpServer {
     }
 
     /// Returns a text with `[secret:url]` in place of each [secret of the URL](Self::with_url_secrets).
-    pub fn masked(&self, text: String) -> String {
+    pub fn mask(&self, text: String) -> String {
         self.url_secrets.mask(&self.url, text)
     }
 
@@ -202,7 +202,7 @@ impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.header_names().collect();
         f.debug_struct("HttpServer")
-            .field("url", &self.url_secrets.shown(&self.url))
+            .field("url", &self.url_secrets.mask_url(&self.url))
             .field("headers", &names)
             .finish_non_exhaustive()
     }

@@ -16,7 +16,7 @@ use tools_http::{HeaderName, HeaderValue, HttpError, Method, Request, ResponseSt
 
 use crate::client::http::events::events;
 use crate::client::http::requests::{
-    EVENTS, Failure, JSON, Requests, SESSION, failed, is_session_unknown, try_later,
+    EVENTS, Failure, JSON, Requests, SESSION, is_session_unknown, status_failure, try_later,
 };
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::reading;
@@ -54,7 +54,7 @@ impl Requests {
         let called = request.as_ref().filter(|_| session.is_some() || is_call);
         let unreadable = |error: HttpError, id: &RequestId| {
             let reason = format!("its answer cannot be read: {error}; the call may have run");
-            Ok(Posted::Json(unanswered(reason, id), None))
+            Ok(Posted::Json(fail_request(reason, id), None))
         };
         let mut response = match (sent.await, called) {
             (Err(Failure::Client(error @ HttpError::Invalid { .. })), Some(id)) => {
@@ -77,12 +77,12 @@ impl Requests {
             let answer = read_message(&body, Some(id)).unwrap_or_else(|| {
                 let reason =
                     format!("it accepted the request (HTTP {status}), but did not answer it");
-                unanswered(reason, id)
+                fail_request(reason, id)
             });
             return Ok(Posted::Json(answer, None));
         }
         if !status.is_success() {
-            return refused(response, &message, session.is_some()).await;
+            return read_refusal(response, &message, session.is_some()).await;
         }
         let id = response
             .headers
@@ -127,12 +127,12 @@ impl Requests {
                 };
                 let message = match read_message(&body, Some(request)) {
                     Some(message) => message,
-                    None if body.trim_ascii().is_empty() => unanswered(
+                    None if body.trim_ascii().is_empty() => fail_request(
                         "its answer is no message, because it is empty; the call may have run"
                             .to_owned(),
                         request,
                     ),
-                    None if media_type == Some(JSON) || called.is_some() => unanswered(
+                    None if media_type == Some(JSON) || called.is_some() => fail_request(
                         format!(
                             "its answer is no message: {}; the call may have run",
                             begin(&body)
@@ -166,7 +166,7 @@ fn read_message(body: &[u8], request: Option<&RequestId>) -> Option<ServerJsonRp
     let own = request.map(|request| json!(request));
     let mut messages = reading::read(body, own.as_ref());
     if messages.is_empty() {
-        messages = reading::read(&unframed(body), own.as_ref());
+        messages = reading::read(&unframe(body), own.as_ref());
     }
     let mut messages = messages
         .iter()
@@ -180,7 +180,7 @@ fn read_message(body: &[u8], request: Option<&RequestId>) -> Option<ServerJsonRp
 }
 
 /// Returns the data of the events in a body whose type does not say that it has any.
-fn unframed(body: &[u8]) -> Vec<u8> {
+fn unframe(body: &[u8]) -> Vec<u8> {
     let lines = body
         .split(|byte| *byte == b'\n')
         .filter_map(|line| line.strip_prefix(b"data:"));
@@ -188,7 +188,7 @@ fn unframed(body: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the answer in place of one that the server owes.
-fn unanswered(reason: String, request: &RequestId) -> ServerJsonRpcMessage {
+fn fail_request(reason: String, request: &RequestId) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(
         ErrorData::internal_error(reason, None),
         Some(request.clone()),
@@ -196,7 +196,7 @@ fn unanswered(reason: String, request: &RequestId) -> ServerJsonRpcMessage {
 }
 
 /// Reads an answer that is not a success. Some of them are errors of JSON-RPC.
-async fn refused(
+async fn read_refusal(
     mut response: ResponseStream,
     message: &ClientJsonRpcMessage,
     has_session: bool,
@@ -211,7 +211,7 @@ async fn refused(
     // These say something about the connection, not about the message.
     let is_json = response.media_type().as_deref() == Some(JSON) && !is_unauthorised;
     if status == StatusCode::TOO_MANY_REQUESTS || !is_json && try_later(&response).is_some() {
-        return Err(failed(&response));
+        return Err(status_failure(&response));
     }
     let limit = if is_json {
         MAX_MESSAGE_BYTES
@@ -256,7 +256,7 @@ async fn refused(
             let answer = ServerJsonRpcMessage::error(error.error, id);
             Ok(Posted::Json(answer, None))
         }
-        None if try_later(&response).is_some() => Err(failed(&response)),
+        None if try_later(&response).is_some() => Err(status_failure(&response)),
         None => Err(Failure::UnexpectedServerResponse(
             format!("HTTP {status}: {text}").into(),
         )),

@@ -76,7 +76,7 @@ impl Requests {
     }
 
     /// Returns the client of requests with a token, which treats the token as a secret.
-    fn authorised(&self, token: &str) -> Result<HttpClient, HttpError> {
+    fn authorise(&self, token: &str) -> Result<HttpClient, HttpError> {
         let mut authorised = self.authorised.lock().ignore_poison();
         if let Some((_, http)) = authorised
             .as_ref()
@@ -143,7 +143,7 @@ impl Requests {
         let request = request.with_header(HeaderName::from_static("accept"), accept);
         let has_token = token.is_some();
         let http = match token {
-            Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
+            Some(token) => &self.authorise(&token).map_err(Failure::Client)?,
             None => &self.http,
         };
         let mut response = http
@@ -199,7 +199,7 @@ impl StreamableHttpClient for Requests {
         match response.status {
             StatusCode::METHOD_NOT_ALLOWED => Err(Failure::ServerDoesNotSupportDeleteSession),
             status if status.is_success() => Ok(()),
-            _ => Err(failed(&response)),
+            _ => Err(status_failure(&response)),
         }
     }
 
@@ -218,7 +218,7 @@ impl StreamableHttpClient for Requests {
         let response = self.send(Request::get(&uri), token, headers, more).await?;
         match (response.status, response.media_type()) {
             (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Failure::ServerDoesNotSupportSse),
-            (status, _) if !status.is_success() => Err(failed(&response)),
+            (status, _) if !status.is_success() => Err(status_failure(&response)),
             (_, Some(media_type)) if media_type == EVENTS => {
                 Ok(events(response, self.unanswered.clone(), None))
             }
@@ -268,7 +268,7 @@ fn challenge(response: &ResponseStream) -> Option<Failure> {
 }
 
 /// Returns the error of an answer that says nothing more than its status.
-pub(super) fn failed(response: &ResponseStream) -> Failure {
+pub(super) fn status_failure(response: &ResponseStream) -> Failure {
     try_later(response).map_or_else(
         || Failure::UnexpectedServerResponse(format!("HTTP {}", response.status).into()),
         Failure::HttpStatus,

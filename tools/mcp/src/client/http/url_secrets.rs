@@ -21,7 +21,7 @@ impl UrlSecrets {
     }
 
     /// Returns a URL as errors show it: without its path and query if there are secrets.
-    pub(super) fn shown(&self, url: &Url) -> String {
+    pub(super) fn mask_url(&self, url: &Url) -> String {
         if self.0.is_empty() {
             url.to_string()
         } else {
@@ -71,7 +71,7 @@ impl UrlSecrets {
             | HttpError::Invalid { url, .. }
             | HttpError::Failed { url, .. } => {
                 if let Ok(parsed) = Url::parse(url) {
-                    *url = self.shown(&parsed);
+                    *url = self.mask_url(&parsed);
                 }
             }
             _ => {}

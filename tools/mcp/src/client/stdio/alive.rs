@@ -29,7 +29,7 @@ pub struct Alive {
 
 impl Alive {
     /// Waits until the process has ended with all its descendants, and returns why the connection ended.
-    pub async fn ended(&self) -> StdioError {
+    pub async fn wait_end(&self) -> StdioError {
         let ended = self.running.wait().await;
         if let Some(fault) = self.fault.get() {
             return fault.clone();
@@ -54,6 +54,6 @@ impl Alive {
         if ended.is_err() {
             self.running.stop();
         }
-        self.ended().await
+        self.wait_end().await
     }
 }

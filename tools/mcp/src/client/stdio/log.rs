@@ -59,7 +59,7 @@ impl Log {
         let line = &line[..line.len().min(KEPT)];
         // A server may write millions of lines.
         if tracing::enabled!(target: "tools_mcp::server", tracing::Level::DEBUG) {
-            let line = shown(line);
+            let line = show_line(line);
             tracing::debug!(target: "tools_mcp::server", server = %self.server, stream = self.stream, "{line}");
         }
         let mut latest = self.latest.lock().ignore_poison();
@@ -73,11 +73,11 @@ impl Log {
     /// Returns the latest lines as one.
     pub(super) fn latest(&self) -> String {
         let latest = self.latest.lock().ignore_poison();
-        let lines: Vec<_> = latest.iter().map(|line| shown(line)).collect();
+        let lines: Vec<_> = latest.iter().map(|line| show_line(line)).collect();
         lines.join(" / ")
     }
 }
 
-fn shown(line: &[u8]) -> String {
+fn show_line(line: &[u8]) -> String {
     visible_line(&String::from_utf8_lossy(line), SHOWN)
 }

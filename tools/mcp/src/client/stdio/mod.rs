@@ -102,7 +102,7 @@ impl StdioServer {
     ///
     /// // The context has a grant, and the services `Sandbox` and `Workspace`. The crate exec has the feature `tools`.
     /// # #[expect(dead_code)]
-    /// fn confined(cx: ToolContext) -> StdioServer {
+    /// fn confine(cx: ToolContext) -> StdioServer {
     ///     StdioServer::from_launcher("files", move || {
     ///         let cx = cx.clone();
     ///         async move {
@@ -142,7 +142,7 @@ impl StdioServer {
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
         let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
         // The walls last until the process is gone, also if the connection is dropped before.
-        let (ended, of_process) = (running.ended(), kept.clone());
+        let (ended, of_process) = (running.watch_end(), kept.clone());
         tokio::spawn(async move {
             ended.await;
             drop(of_process);
@@ -181,13 +181,13 @@ const PASSED: &str = "HOME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LOGNAME PAT
 /// Returns a command with those variables of this process that programs need to find files and speak the user's language. Variables
 /// that are added to it may replace them.
 pub fn server_command(program: impl Into<OsString>) -> Launch {
-    let passed = passed(std::env::vars_os());
+    let passed = filter_passed(std::env::vars_os());
     passed.fold(Launch::new(program), |launch, (name, value)| {
         launch.with_env(name, value)
     })
 }
 
-fn passed(
+fn filter_passed(
     host: impl Iterator<Item = (OsString, OsString)>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
     host.filter(|(name, value)| {
@@ -216,7 +216,7 @@ mod tests {
         let host = host
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()));
-        let all: Vec<_> = passed(host).collect();
+        let all: Vec<_> = filter_passed(host).collect();
         assert_eq!(
             all,
             [("PATH", "/bin"), ("HOME", "/home/ada")].map(|(n, v)| (n.into(), v.into()))

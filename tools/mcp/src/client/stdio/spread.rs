@@ -45,7 +45,7 @@ impl Spread {
                 is_string: false,
                 ..
             } if is_json => {
-                let messages = read(&joined(&self.lines), None);
+                let messages = read(&join_lines(&self.lines), None);
                 if messages.is_empty() {
                     return self.give_up(&mut log);
                 }
@@ -96,7 +96,7 @@ fn is_torn(lines: &[u8]) -> bool {
 }
 
 /// Returns the lines as one, as the parser of messages takes it. An end of a line in a string stays.
-fn joined(lines: &[u8]) -> Vec<u8> {
+fn join_lines(lines: &[u8]) -> Vec<u8> {
     let mut nesting = Nesting::default();
     let joined = lines.iter().map(|byte| {
         nesting.push(*byte);

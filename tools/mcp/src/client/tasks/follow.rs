@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tools::{Task, Tasks, ToolContext, ToolErrorKind, ToolResult};
 
-use crate::client::imported::{Imported, shown};
+use crate::client::imported::{Imported, show_text};
 use crate::client::tasks::poll::{Stored, interval};
 use crate::client::tasks::remote::{RemoteTask, since_1970};
 
@@ -25,7 +25,7 @@ pub(crate) async fn follow(
         expires_ms: task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl)),
         id: task.task_id,
     };
-    let status = task.status_message.as_deref().map(shown);
+    let status = task.status_message.as_deref().map(show_text);
     let first = interval(task.poll_interval_ms);
     let task = Arc::new(RemoteTask::new(imported.clone(), stored, status, first)?);
     let watched = Watched(Some(task.clone()));

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tools::ToolErrorKind;
 
-use crate::client::imported::{Imported, shown};
+use crate::client::imported::{Imported, show_text};
 use crate::client::tasks::seen::Seen;
 
 /// The interval of a server that names none.
@@ -94,11 +94,11 @@ impl Poll {
             ServiceError::McpError(error) if error.code == ErrorCode::INVALID_PARAMS => {
                 Failure::Unknown
             }
-            ServiceError::McpError(error) => Failure::Refused(shown(&error.message)),
+            ServiceError::McpError(error) => Failure::Refused(show_text(&error.message)),
             ServiceError::UnexpectedResponse => {
                 Failure::Refused("it answered with a result of another kind".to_owned())
             }
-            error => Failure::Unreachable(shown(&error.to_string())),
+            error => Failure::Unreachable(show_text(&error.to_string())),
         })?;
         let task = task.task;
         if task.task.task_id != self.stored.id {

@@ -97,7 +97,7 @@ impl RemoteTask {
     }
 
     /// Waits up to `wait` for the end. Questions go to the person of the call.
-    async fn attended(&self, cx: &ToolContext, wait: Duration) {
+    async fn attend_for(&self, cx: &ToolContext, wait: Duration) {
         let mut until = Instant::now().checked_add(wait);
         let (mut seen, mut told) = (self.seen.subscribe(), None);
         loop {
@@ -136,7 +136,7 @@ impl RemoteTask {
         let keys: Vec<_> = new.keys().cloned().collect();
         let responses = if answered.rounds > MAX_ROUNDS {
             let reason = format!("asked for input more than {MAX_ROUNDS} times in one task");
-            Err(rounds::failed(&self.imported, &reason))
+            Err(rounds::fail(&self.imported, &reason))
         } else {
             rounds::responses(&self.imported, cx, new).await
         };
@@ -173,7 +173,7 @@ impl Task for RemoteTask {
         self.seen.borrow().state()
     }
 
-    fn ended(&self) -> TaskFuture<'_, ()> {
+    fn wait_end(&self) -> TaskFuture<'_, ()> {
         Box::pin(async {
             // The sender is in `self`, so the channel is open.
             let _ = self.seen.subscribe().wait_for(Seen::has_ended).await;
@@ -181,7 +181,7 @@ impl Task for RemoteTask {
     }
 
     fn attend<'a>(&'a self, cx: &'a ToolContext, wait: Duration) -> TaskFuture<'a, ()> {
-        Box::pin(self.attended(cx, wait))
+        Box::pin(self.attend_for(cx, wait))
     }
 
     fn result<'a>(&'a self, _: &'a ToolContext) -> TaskFuture<'a, Result<ToolResult, ToolError>> {
@@ -210,7 +210,7 @@ impl Task for RemoteTask {
         });
     }
 
-    fn stored(&self) -> Option<Json> {
+    fn to_stored(&self) -> Option<Json> {
         if matches!(*self.seen.borrow(), Seen::Lost { .. }) {
             return None;
         }

@@ -9,7 +9,7 @@ use tools::tasks::TaskState;
 use tools::{ToolErrorKind, ToolResult};
 
 use crate::client::failure::failure;
-use crate::client::imported::shown;
+use crate::client::imported::show_text;
 use crate::client::result::readable_result;
 use crate::client::server_name::ServerName;
 
@@ -33,7 +33,7 @@ pub(super) enum Seen {
 impl Seen {
     /// Reads the answer of a server.
     pub(super) fn from_remote(server: &ServerName, task: DetailedTask) -> Self {
-        let status = task.task.status_message.as_deref().map(shown);
+        let status = task.task.status_message.as_deref().map(show_text);
         match task.payload {
             TaskPayload::InputRequired { input_requests } => Self::Asking(Arc::new(input_requests)),
             TaskPayload::Completed { result } => {

@@ -21,7 +21,7 @@ use tools::Secret;
 use tools_http::server::{Place, check_names, check_port, read_body};
 
 use crate::server::handler::Handler;
-use crate::server::http::first_write::joined;
+use crate::server::http::first_write::join_parts;
 use crate::server::http::options::HttpOptions;
 use crate::server::http::sessions::{SessionError, Sessions};
 use crate::server::{batch, client_message};
@@ -106,7 +106,7 @@ impl Endpoint {
                 let refused = text(StatusCode::SERVICE_UNAVAILABLE, reason);
                 return with_header(refused, RETRY_AFTER, "10");
             }
-            (Method::POST, _) => return joined(answer).await,
+            (Method::POST, _) => return join_parts(answer).await,
             _ => {}
         }
         answer
@@ -139,7 +139,7 @@ impl Endpoint {
         }
         let frames = select_all(streams.into_iter().map(BodyStream::new));
         let answer = Response::new(StreamBody::new(frames).boxed());
-        joined(with_header(answer, CONTENT_TYPE, "text/event-stream")).await
+        join_parts(with_header(answer, CONTENT_TYPE, "text/event-stream")).await
     }
 }
 

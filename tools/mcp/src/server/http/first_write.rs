@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Returns the answer with the parts of its body that are there, or soon will be, as the first part.
 ///
 /// The events of a call that ends at once are several parts. Each would be a write, and cost the server as much as the call itself.
-pub(super) async fn joined(
+pub(super) async fn join_parts(
     answer: Response<BoxBody<Bytes, Infallible>>,
 ) -> Response<BoxBody<Bytes, Infallible>> {
     let (head, mut rest) = answer.into_parts();
@@ -86,7 +86,7 @@ mod tests {
         let (parts, receiver) = mpsc::unbounded_channel();
         parts.send("a").unwrap();
         tokio::spawn(async move { parts.send("b") });
-        let joined = joined(answer(receiver)).await.into_body();
+        let joined = join_parts(answer(receiver)).await.into_body();
         assert_eq!(joined.size_hint().exact(), Some(2));
         assert_eq!(joined.collect().await.unwrap().to_bytes(), "ab");
     }
@@ -96,7 +96,7 @@ mod tests {
         let (parts, receiver) = mpsc::unbounded_channel();
         parts.send("a").unwrap();
         parts.send("b").unwrap();
-        let mut joined = joined(answer(receiver)).await.into_body();
+        let mut joined = join_parts(answer(receiver)).await.into_body();
         assert_eq!(
             joined.frame().await.unwrap().unwrap().into_data().unwrap(),
             "ab"

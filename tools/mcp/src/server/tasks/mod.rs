@@ -14,7 +14,7 @@ use tools::{CancellationToken, Progress};
 use crate::server::options::ServerLimits;
 use crate::server::running::Running;
 use crate::server::suspended::random_handle;
-use crate::server::tasks::task::{RunningTask, failed, size};
+use crate::server::tasks::task::{RunningTask, fail, size};
 
 /// The time that a result stays at least, if tasks may live that long.
 const KEPT: Duration = Duration::from_secs(300);
@@ -67,7 +67,7 @@ impl Tasks {
         if let Some(progress) = last {
             task.report(progress);
         }
-        let seed = task.detailed().task;
+        let seed = task.snapshot().task;
         table.tasks.insert(id, task.clone());
         drop(table);
         tokio::spawn(self.clone().run(task, running));
@@ -100,7 +100,7 @@ impl Tasks {
         // Without the lock of the table, so that the measuring holds up no other task.
         let mut bytes = size(&end);
         if !self.reserve(bytes) {
-            end = failed("the results of tasks take too much memory; call the tool again later");
+            end = fail("the results of tasks take too much memory; call the tool again later");
             bytes = 0;
         }
         let lived = started.elapsed();
@@ -182,7 +182,7 @@ mod tests {
                     panic!("{round}")
                 };
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                ended.push(tasks.find(&task.task_id).unwrap().detailed().payload);
+                ended.push(tasks.find(&task.task_id).unwrap().snapshot().payload);
             }
             assert!(
                 matches!(

@@ -58,7 +58,7 @@ impl RunningTask {
     }
 
     /// Returns the task as it is now.
-    pub(in super::super) fn detailed(&self) -> DetailedTask {
+    pub(in super::super) fn snapshot(&self) -> DetailedTask {
         let mut state = self.lock();
         let payload = state.end.clone().unwrap_or_else(|| {
             let input_requests = state.waiting.requests();
@@ -107,12 +107,12 @@ impl RunningTask {
             Ok(Finished::Call(result)) => TaskPayload::Completed {
                 result: object(&result),
             },
-            _ if is_expired => failed("the time limit of the task was over"),
+            _ if is_expired => fail("the time limit of the task was over"),
             _ if self.token.is_cancelled() => TaskPayload::Cancelled,
             Err(error) => TaskPayload::Failed {
                 error: object(&error),
             },
-            Ok(Finished::Method(_)) => failed("the call has no result"),
+            Ok(Finished::Method(_)) => fail("the call has no result"),
         }
     }
 
@@ -173,7 +173,7 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// Returns the end of a task that failed for a reason of the server.
-pub(super) fn failed(reason: &'static str) -> TaskPayload {
+pub(super) fn fail(reason: &'static str) -> TaskPayload {
     TaskPayload::Failed {
         error: object(&ErrorData::internal_error(reason, None)),
     }

@@ -79,7 +79,7 @@ impl Exchange {
         let answer = if status.is_success() {
             answer.to_vec()
         } else {
-            masked(&body, &answer)
+            mask_answer(&body, &answer)
         };
         let mut response = http::Response::new(answer);
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
@@ -88,7 +88,7 @@ impl Exchange {
 }
 
 /// Returns the answer to a form without the form's secrets.
-fn masked(form: &[u8], answer: &[u8]) -> Vec<u8> {
+fn mask_answer(form: &[u8], answer: &[u8]) -> Vec<u8> {
     let Ok(mut url) = Url::parse("http://form.invalid/") else {
         return Vec::new();
     };

@@ -157,7 +157,7 @@ impl HttpServer {
         if lacking.is_empty() {
             return request.with_initial_scope_selection();
         }
-        let mut scopes = Store::new(folder, &self.url).granted();
+        let mut scopes = Store::new(folder, &self.url).granted_scopes();
         for scope in lacking {
             if !scopes.contains(&scope) {
                 scopes.push(scope);
@@ -184,7 +184,7 @@ impl HttpServer {
             // The server itself is likely out of reach too, and its answer says more.
             if let Err(error) = self.restore(&mut manager, folder).await {
                 tracing::warn!(
-                    server = self.url_secrets.shown(&self.url),
+                    server = self.url_secrets.mask_url(&self.url),
                     "tokens are not used: {error}"
                 );
             }
@@ -208,7 +208,7 @@ impl HttpServer {
         let client = match &own.id {
             _ if !is_restored => None,
             Some(id) => Some(id.clone()).zip(own.secret.clone()),
-            None => Store::new(folder, &self.url).registered(),
+            None => Store::new(folder, &self.url).read_registration(),
         };
         let Some((id, secret)) = client else {
             return Ok(());

@@ -47,13 +47,13 @@ impl Store {
     }
 
     /// Returns the identifier and the secret of the registration that brought the tokens. Returns `None` if it has no secret.
-    pub(super) fn registered(&self) -> Option<(String, String)> {
+    pub(super) fn read_registration(&self) -> Option<(String, String)> {
         let stored = self.read().ok().flatten()?;
         Some((stored.credentials.client_id, stored.client_secret?))
     }
 
     /// Returns the scopes of the latest login.
-    pub(super) fn granted(&self) -> Vec<String> {
+    pub(super) fn granted_scopes(&self) -> Vec<String> {
         let stored = self.read().ok().flatten();
         stored.map_or(Vec::new(), |stored| stored.credentials.granted_scopes)
     }
@@ -71,7 +71,7 @@ impl Store {
             Some(client) if client.client_id == credentials.client_id => client.client_secret,
             _ => {
                 let earlier = self
-                    .registered()
+                    .read_registration()
                     .filter(|(id, _)| *id == credentials.client_id);
                 earlier.map(|(_, secret)| secret)
             }
@@ -84,7 +84,7 @@ impl Store {
         private_file::replace(&self.path, &serde_json::to_string(&stored)?)
     }
 
-    fn failed(&self, error: &io::Error) -> AuthError {
+    fn fail(&self, error: &io::Error) -> AuthError {
         AuthError::CredentialStoreError(format!("{}: {error}", self.path.display()))
     }
 }
@@ -92,17 +92,17 @@ impl Store {
 #[async_trait]
 impl CredentialStore for Store {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        let stored = self.read().map_err(|error| self.failed(&error))?;
+        let stored = self.read().map_err(|error| self.fail(&error))?;
         Ok(stored.map(|stored| stored.credentials))
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        self.write(credentials).map_err(|error| self.failed(&error))
+        self.write(credentials).map_err(|error| self.fail(&error))
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
         let removed = private::remove(&self.path);
-        removed.map(drop).map_err(|error| self.failed(&error))
+        removed.map(drop).map_err(|error| self.fail(&error))
     }
 
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
@@ -110,7 +110,7 @@ impl CredentialStore for Store {
         let locked = tokio::task::spawn_blocking(move || lock(&path)).await;
         let locked = locked
             .unwrap_or_else(|error| Err(io::Error::other(error)))
-            .map_err(|error| self.failed(&error))?;
+            .map_err(|error| self.fail(&error))?;
         Ok(Some(CredentialRefreshGuard::new(locked)))
     }
 }
