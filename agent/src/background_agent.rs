@@ -7,7 +7,7 @@ use tools::call::{Isolated, Panic};
 use tools::tasks::{TaskFuture, TaskState};
 use tools::{CancellationToken, Task, ToolContext, ToolError, ToolResult, counted};
 
-use crate::Budget;
+use crate::budget::Budget;
 
 /// The characters of a task in a title.
 const TITLE_CHARS: usize = 80;

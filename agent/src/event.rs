@@ -3,7 +3,12 @@
 use serde::Serialize;
 use tools::{ErrorCode, Json, Progress, ProtectedFile, Target, ToolName, ToolResult};
 
-use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
+use crate::compacted::Compacted;
+use crate::consent::ApprovalRequest;
+use crate::plan::PlanItem;
+use crate::prefix::PrefixChange;
+use crate::provider::RequestRetry;
+use crate::run::Summary;
 
 /// A step in the progress of a run. Serialised, it has its name as `type`.
 ///

@@ -4,8 +4,11 @@ use serde::de::DeserializeOwned;
 use tools::schema::{SchemaError, ValueSchema};
 use tools::{JsonSchema, schema_of};
 
+use crate::driver::{Driver, DriverError};
 use crate::json_answer::{bound_prompt, parse_answer, repair_prompt};
-use crate::{Driver, DriverError, Outcome, Run, Session, StopReason};
+use crate::provider::StopReason;
+use crate::run::{Outcome, Run};
+use crate::session::Session;
 
 /// The request to answer again, after an answer that was cut off.
 const SHORTER: &str = "Your answer was cut off, because it was too long. Answer again with the whole JSON alone, and shorter.";

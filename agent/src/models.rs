@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tools::protocol::InvalidTarget;
 use tools::{Access, Entry, Services, Target};
 
-use crate::{Provider, ProviderError};
+use crate::provider::{Provider, ProviderError};
 
 /// The tool that asks a model, and its argument that names the model.
 const GENERATE: (&str, &str) = ("llm.generate", "model");

@@ -8,7 +8,9 @@ use tools::ToolName;
 use tools::protocol::{Message, Role};
 
 use crate::fingerprint::fingerprint;
-use crate::{ProviderInfo, ToolSet, WireToolSet};
+use crate::provider::ProviderInfo;
+use crate::tool_set::ToolSet;
+use crate::wire_tool_set::WireToolSet;
 
 /// The parts of a session's prompt prefix that changed since its last run. A service then reads the whole prompt anew instead of
 /// from its cache.

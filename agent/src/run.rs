@@ -18,9 +18,10 @@ use tools::protocol::{Message, Part, Role};
 use tools::{ErrorCode, ToolCall, ToolError, ToolResult};
 
 use self::conversation::Conversation;
-use crate::consent::ApprovalKey;
+use crate::budget::Spending;
+use crate::consent::{ApprovalKey, ApprovalRequest};
 use crate::prefix::Prefix;
-use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
+use crate::provider::{StopReason, Turn, Usage};
 
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub(crate) use self::ending::AnswerCheck;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{BudgetLimits, RepeatLimits};
+use crate::budget::BudgetLimits;
+use crate::repeat::RepeatLimits;
 
 /// The default step limit of a run.
 pub const DEFAULT_MAX_STEPS: u32 = 50;

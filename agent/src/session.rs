@@ -8,12 +8,15 @@ use tools::context::{Exposure, KnownTexts};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Host, IgnorePoison as _, Services, ToolContext};
 
-use crate::disclosure::{SessionDisclosure, is_of_search};
+use crate::disclosure::{Disclosure, SessionDisclosure, is_of_search};
+use crate::event::{Event, EventSink};
 use crate::models::with_session_model;
-use crate::plan::plan_of;
+use crate::plan::{Plan, plan_of};
 use crate::prefix::Prefix;
-use crate::run::Compaction;
-use crate::{Disclosure, Event, EventSink, Plan, Run, Selection, SystemText, ToolSet};
+use crate::run::{Compaction, Run};
+use crate::selection::Selection;
+use crate::system::SystemText;
+use crate::tool_set::ToolSet;
 
 /// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].
 ///

@@ -3,7 +3,7 @@
 use tools::protocol::is_invisible;
 use tools::{Tool, join};
 
-use crate::ToolSet;
+use crate::tool_set::ToolSet;
 
 /// A system prompt made of named sections, in order.
 ///

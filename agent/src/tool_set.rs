@@ -14,7 +14,11 @@ use tools::{
 use tools_search::Index;
 
 use crate::fingerprint::fingerprint;
-use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet, inner_call};
+use crate::inner_call;
+use crate::selection::Selection;
+use crate::skipped_tool::{SkipReason, SkippedTool};
+use crate::wire_options::WireOptions;
+use crate::wire_tool_set::WireToolSet;
 
 /// An immutable, sorted subset of a catalog.
 ///

@@ -11,8 +11,9 @@ use tools::protocol::wire::{Format, NameGrammar, StrictLimits, Strictness, WireN
 use tools::{Entry, ToolCall, ToolName, join};
 
 use crate::fingerprint::fingerprint;
+use crate::inner_call;
+use crate::skipped_tool::{SkipReason, SkippedTool};
 use crate::wire_options::{Render, WireOptions};
-use crate::{SkipReason, SkippedTool, inner_call};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Effects;
+use crate::effects::Effects;
 
 /// The four hints of MCP's `ToolAnnotations` (revision 2025-06-18), serialized under its field names. All four are always
 /// present, because MCP's defaults differ from Toolcrib's.

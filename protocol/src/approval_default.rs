@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Access, Effects, Target};
+use crate::access::Access;
+use crate::effects::Effects;
+use crate::target::Target;
 
 /// The approval that a call needs if no policy rule decides. Ordered by strictness: the default of a call is the maximum over
 /// its targets.

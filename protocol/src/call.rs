@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::Json;
+use crate::json::Json;
 
 /// A request to run a tool.
 ///
@@ -99,7 +99,7 @@ impl fmt::Debug for ToolCall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Part;
+    use crate::message::Part;
 
     #[test]
     fn a_call_with_integers_of_any_length_survives_json() {

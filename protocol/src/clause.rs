@@ -15,8 +15,11 @@ use serde::{Deserialize, Serialize};
 
 pub use self::extent::Extent;
 use self::pattern::Pattern;
-use crate::words::{WordsPattern, examples, pattern_runs_programs};
-use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess, UnspelledWord};
+use crate::access::{Access, UnknownAccess};
+use crate::invalid_target::InvalidTarget;
+use crate::origins::Origins;
+use crate::target::Target;
+use crate::words::{UnspelledWord, WordsPattern, examples, pattern_runs_programs};
 
 /// The start of the names of servers' tools.
 const SERVERS: &str = "mcp:";

@@ -11,8 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 pub use self::error::EffectsError;
+use crate::access::Access;
+use crate::clause::Clause;
 use crate::json::Node;
-use crate::{Access, Clause, Target, TargetError, Template, ToolName};
+use crate::name::ToolName;
+use crate::target::Target;
+use crate::target_error::TargetError;
+use crate::template::Template;
 
 /// The effects of a tool: the targets that its calls touch. Permissions, approval, parallelism and retries follow from them.
 ///

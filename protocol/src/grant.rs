@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Clause, InvalidClause, Target, UnspelledWord};
+use crate::clause::{Clause, InvalidClause};
+use crate::target::Target;
+use crate::words::UnspelledWord;
 
 /// The permission to touch targets: layers of [clauses](Clause). A target is permitted if every layer has a clause that covers
 /// it.

@@ -1,6 +1,6 @@
 //! [`InvalidTarget`]: the error for invalid targets.
 
-use crate::UnknownAccess;
+use crate::access::UnknownAccess;
 
 /// The error for a text that is not a [`Target`](crate::Target) or not a valid part of one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Content, ToolCall, ToolResult};
+use crate::call::ToolCall;
+use crate::content::Content;
+use crate::result::ToolResult;
 
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

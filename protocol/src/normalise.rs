@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::InvalidTarget;
+use crate::invalid_target::InvalidTarget;
 
 /// The normalisation of an argument before it is matched, written after `|` in a [`Template`](crate::Template).
 ///

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Content, ErrorCode, Json};
+use crate::content::Content;
+use crate::error_code::ErrorCode;
+use crate::json::Json;
 
 /// The result of a call: content for the model and, optionally, a structured value for programs.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::Access;
 use crate::dot_segment::has_dot_segment;
-use crate::{Access, InvalidTarget, ToolName, Words, normalise};
+use crate::invalid_target::InvalidTarget;
+use crate::name::ToolName;
+use crate::normalise;
+use crate::words::Words;
 
 /// A resource that a call accesses, with the access: `fs:read:src/main.rs`.
 ///

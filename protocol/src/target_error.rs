@@ -1,6 +1,7 @@
 //! [`TargetError`]: the error for a call whose targets cannot be computed.
 
-use crate::{InvalidTarget, Target};
+use crate::invalid_target::InvalidTarget;
+use crate::target::Target;
 
 /// The error for a call whose targets cannot be computed. Such a call must not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,9 +9,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use self::piece::{Piece, parse};
+use crate::access::Access;
+use crate::clause::Clause;
+use crate::invalid_target::InvalidTarget;
+use crate::json::canonical::canonical_json;
 use crate::json::{Kind, Node};
-use crate::normalise::{relative, resolve};
-use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, canonical_json};
+use crate::normalise::{Normaliser, relative, resolve};
+use crate::target::Target;
+use crate::target_error::TargetError;
 
 /// A template that makes targets from the arguments of a call: `scheme:text{field|normaliser}text`.
 ///

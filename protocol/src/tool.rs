@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Digest, Effects, Example, InvalidName, Limits, ToolName, canonical_json};
+use crate::digest::Digest;
+use crate::effects::Effects;
+use crate::example::Example;
+use crate::json::canonical::canonical_json;
+use crate::limits::Limits;
+use crate::name::{InvalidName, ToolName};
 
 /// The definition of a tool: its name, description, parameters and effects. The only definition type of the workspace.
 ///

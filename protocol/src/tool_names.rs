@@ -1,6 +1,7 @@
 //! [`ToolNames`]: all names by which rules know a tool.
 
-use crate::{Tool, ToolName};
+use crate::name::ToolName;
+use crate::tool::Tool;
 
 /// The name of a tool and its former names. A rule about any of them is a rule about the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

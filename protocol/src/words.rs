@@ -27,7 +27,9 @@ pub(crate) use self::quote::is_plain;
 use self::quote::quote;
 pub use self::unspelled::UnspelledWord;
 pub(crate) use self::unspelled::examples;
-use crate::{Digest, InvalidTarget, is_invisible};
+use crate::digest::Digest;
+use crate::invalid_target::InvalidTarget;
+use crate::invisible::is_invisible;
 
 /// A command as a list of words, the first of which is the program. The value of a target of scheme `exec`.
 ///

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::{ToolContext, ToolError, ToolErrorKind};
+use crate::context::ToolContext;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 type ReasonFuture = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 

@@ -8,12 +8,20 @@ use std::sync::Arc;
 use protocol::{Tool, ToolName};
 
 use self::slot::{Slot, Slots};
+use crate::admission::Admission;
+use crate::arguments::Arguments;
 use crate::call::{self, Execution};
-use crate::subscription::Publisher;
-use crate::{
-    Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source,
-    Submission, Subscription, ToolContext, ToolError, submission,
-};
+use crate::conflict::{Conflict, Problem};
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::handler::Handler;
+use crate::register_error::RegisterError;
+use crate::resolve::Resolve;
+use crate::source::Source;
+use crate::submission;
+use crate::submission::Submission;
+use crate::subscription::{Publisher, Subscription};
+use crate::tool_error::ToolError;
 
 /// A set of tools by name. Every catalog, clones included, is independent of the others and of the process-wide one.
 ///

@@ -3,7 +3,8 @@
 use protocol::ToolName;
 use serde::Serialize;
 
-use crate::{RegisterError, Source};
+use crate::register_error::RegisterError;
+use crate::source::Source;
 
 /// A tool name that several linked crates submit.
 ///

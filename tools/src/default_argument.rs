@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Entry, RegisterError};
+use crate::entry::Entry;
+use crate::register_error::RegisterError;
 
 impl Entry {
     /// Returns the tool with this default for an argument, which calls may then leave out. The tool does not change without such a

@@ -13,9 +13,13 @@ use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::context::Need;
-use crate::schema::{Inspected, Mask, SchemaError, SimpleSchema, Validator};
+use crate::handler::Handler;
+use crate::input::Input;
+use crate::register_error::RegisterError;
+use crate::schema::{Inspected, Mask, SchemaError, SimpleSchema, Validator, Violation};
+use crate::source::Source;
 use crate::spelling::Spelling;
-use crate::{Handler, Input, RegisterError, Source, ToolErrorKind, Violation};
+use crate::tool_error::ToolErrorKind;
 
 pub(crate) use handler::EntryHandler;
 

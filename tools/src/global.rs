@@ -5,12 +5,19 @@ use std::sync::Arc;
 use once_cell::sync::Lazy;
 use protocol::Tool;
 
+use crate::arguments::Arguments;
 use crate::call::Execution;
+use crate::catalog::Catalog;
+use crate::conflict::{Conflict, Problem};
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::handler::Handler;
+use crate::register_error::RegisterError;
+use crate::shared::SharedCatalog;
+use crate::submission::Submission;
+use crate::subscription::Subscription;
 use crate::sync::RwLock;
-use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, SharedCatalog,
-    Submission, Subscription, ToolContext, ToolError,
-};
+use crate::tool_error::ToolError;
 
 // Gathered at first use and not by constructors before `main`, which OpenDAL tried and withdrew because of static libraries.
 static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
+use crate::context::ToolContext;
+use crate::handler::{Handler, HandlerFuture};
+use crate::input::Input;
+use crate::tool_error::ToolErrorKind;
 
 /// Code around a handler. It sees the call before the tool, sees the result after it, and can answer instead of the tool.
 ///

@@ -98,7 +98,6 @@ pub use protocol::{
 };
 pub use question::{Answer, Question};
 pub use register_error::{DefinitionError, RegisterError};
-pub(crate) use resolve::{Resolve, Scope};
 pub use schema::Violation;
 pub use schema_of::schema_of;
 #[doc(hidden)]

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::{Source, submission};
+use crate::source::Source;
+use crate::submission;
 
 /// A link-time record that programs find by its name. Crates register records with `inventory::submit!`.
 ///

@@ -14,11 +14,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{PreviewFuture, deserialize, result_from_value};
-use crate::{
-    Concern, DefinitionError, Entry, Handler, Input, Preview, Targets, ToolContext, ToolError,
-    ToolErrorKind, schema_of,
-};
+use crate::concern::Concern;
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::handler::{Handler, PreviewFuture, Targets, deserialize, result_from_value};
+use crate::input::Input;
+use crate::preview::Preview;
+use crate::register_error::DefinitionError;
+use crate::schema_of::schema_of;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 pub use crate::context::Need;
 pub use crate::handler::KeptCall;

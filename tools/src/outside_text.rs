@@ -4,8 +4,8 @@ use std::fmt;
 
 use protocol::{Digest, is_invisible};
 
-use crate::visible::push_escaped;
-use crate::{visible, visible_text};
+use crate::visible;
+use crate::visible::{push_escaped, visible_text};
 
 /// The maximum length of the source in bytes, after which it is cut.
 const MAX_SOURCE_BYTES: usize = 512;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use protocol::Digest;
 
-use crate::ToolError;
+use crate::tool_error::ToolError;
 
 /// The future of a [`Preview`].
 pub type PreviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Preview, ToolError>> + Send + 'a>>;

@@ -1,6 +1,6 @@
 //! [`Question`]: a question of a tool to the person at the host.
 
-use crate::ToolError;
+use crate::tool_error::ToolError;
 
 /// A question to a [`Person`](crate::Person): a text, and the kind of its answer. See [`ToolContext::ask`](crate::ToolContext::ask).
 ///

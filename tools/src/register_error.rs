@@ -2,8 +2,8 @@
 
 use protocol::{EffectsError, InvalidName, InvalidTemplate, ToolName};
 
-use crate::schema::SchemaError;
-use crate::{Source, Violation};
+use crate::schema::{SchemaError, Violation};
+use crate::source::Source;
 
 /// The error of a failed registration, which leaves the catalog unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{Entry, ToolError, ToolErrorKind};
+use crate::entry::Entry;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// A source of tools by name, such as a catalog or a session's tool set.
 ///

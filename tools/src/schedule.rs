@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
 
-use crate::ToolContext;
+use crate::context::ToolContext;
 
 /// The number of schedules per test, if `TOOLCRIB_SCHEDULES` does not say another. Half of them switch threads rarely, which finds
 /// other bugs.

@@ -129,7 +129,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::schema_of;
+    use crate::schema_of::schema_of;
 
     #[test]
     fn no_way_of_formatting_shows_it() {

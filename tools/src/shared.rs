@@ -12,14 +12,20 @@ use std::sync::Arc;
 
 use protocol::{Tool, ToolName};
 
+use crate::arguments::Arguments;
 use crate::call::{self, Execution};
-use crate::catalog::build;
 use crate::catalog::slot::Slot;
+use crate::catalog::{Catalog, build};
+use crate::conflict::{Conflict, Problem};
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::handler::Handler;
+use crate::register_error::RegisterError;
+use crate::resolve::{Resolve, Scope};
+use crate::submission::Submission;
+use crate::subscription::Subscription;
 use crate::sync::{IgnorePoison as _, RwLock, RwLockReadGuard};
-use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope,
-    Submission, Subscription, ToolContext, ToolError,
-};
+use crate::tool_error::ToolError;
 
 /// A [`Catalog`] behind a lock, with the same methods. Clones share the catalog.
 ///

@@ -7,7 +7,7 @@ use protocol::wire::schema::ArgumentsCodec;
 use protocol::wire::{Format, WireNames};
 use serde_json::json;
 
-use crate::Violation;
+use crate::schema::Violation;
 
 /// The names of tools and arguments in texts for one reader.
 #[derive(Clone, Copy, Default)]

@@ -2,9 +2,11 @@
 
 use protocol::{Tool, ToolName};
 
-use crate::entry::EntryHandler;
+use crate::entry::{Entry, EntryHandler};
+use crate::handler::Handler;
 use crate::isolate::Panic;
-use crate::{DefinitionError, Entry, Handler, RegisterError, Source};
+use crate::register_error::{DefinitionError, RegisterError};
+use crate::source::Source;
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
 ///

@@ -8,7 +8,8 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::command::Cli;
 use crate::exit::Exit;
-use crate::{Program, notice, program};
+use crate::program::Program;
+use crate::{notice, program};
 
 impl Program {
     /// Runs the command line of the process and returns its exit code. `--help` lists the commands and the exit codes.

@@ -3,8 +3,9 @@
 use tools::Tool;
 
 use super::Disclosure;
+use crate::provider::ProviderInfo;
 use crate::run::BYTES_PER_TOKEN;
-use crate::{ProviderInfo, ToolSet};
+use crate::tool_set::ToolSet;
 
 /// The definitions that requests of a session have, if all tools are offered and if the others are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde_json::json;
 use tools::Entry;
 use tools::protocol::canonical_json;
 
-use crate::WireToolSet;
+use crate::wire_tool_set::WireToolSet;
 
 /// Returns the name, the description and the parameters of a tool as JSON text, in the form in which the model knows it.
 pub(crate) fn definition(entry: &Entry, wire: Option<&WireToolSet>) -> String {

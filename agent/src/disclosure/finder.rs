@@ -7,9 +7,11 @@ use tools::{Entry, ToolContext, ToolName, join, visible_line};
 use tools_search::{Found, Match};
 
 use super::definition::describe;
+use crate::disclosure::DisclosureBudget;
 use crate::found::SEARCHER;
 use crate::run::BYTES_PER_TOKEN;
-use crate::{DisclosureBudget, ToolSet, WireToolSet};
+use crate::tool_set::ToolSet;
+use crate::wire_tool_set::WireToolSet;
 
 /// The most bytes of the definitions in a result, so that the output limit of `tools.search` cuts none.
 const MAX_BYTES: u64 = 240 * 1024;

@@ -8,7 +8,9 @@ use super::definition::definition;
 use super::own::is_of_search;
 use crate::found::list_found;
 use crate::inner_call::CALLER;
-use crate::{PendingCall, Run, ToolSet, WireToolSet};
+use crate::run::{PendingCall, Run};
+use crate::tool_set::ToolSet;
+use crate::wire_tool_set::WireToolSet;
 
 /// Looks at the calls of a turn when it arrives.
 pub(crate) struct Hidden<'a> {

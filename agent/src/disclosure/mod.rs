@@ -9,7 +9,7 @@ mod state;
 
 use std::num::NonZeroU32;
 
-use crate::Selection;
+use crate::selection::Selection;
 
 pub use self::cost::DefinitionCosts;
 pub(crate) use self::definition::definition;

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use tools::{Entry, ToolContext};
 
 use super::cost::{is_search, tokens};
-use crate::{
-    DefinitionCosts, Disclosure, DisclosureBudget, ProviderInfo, ToolChoice, ToolFinder, ToolSet,
-};
+use crate::disclosure::{DefinitionCosts, Disclosure, DisclosureBudget, ToolFinder};
+use crate::provider::{ProviderInfo, ToolChoice};
+use crate::tool_set::ToolSet;
 
 /// The disclosure of one session.
 #[derive(Clone, Debug, Default)]

@@ -7,12 +7,15 @@ use tools::{CancellationToken, IgnorePoison as _, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError};
+use crate::budget::BudgetError;
 use crate::disclosure::SessionDisclosure;
-use crate::run::PastResults;
-use crate::session::SessionEvents;
-use crate::{
-    BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet,
-};
+use crate::event::{Event, EventSink};
+use crate::provider::Provider;
+use crate::run::{PastResults, Run};
+use crate::run_options::RunOptions;
+use crate::session::{Session, SessionEvents};
+use crate::system::SystemText;
+use crate::tool_set::ToolSet;
 
 /// The run that makes a call. The driver offers it to the calls of the run.
 pub(crate) struct ActiveRun {

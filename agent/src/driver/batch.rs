@@ -18,10 +18,11 @@ use super::gated_execution::GatedExecution;
 use super::tasks::{BatchEvent, CallTasks, Joined, RunningCall};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
-use crate::consent::DeferredRequests;
+use crate::consent::{ApprovalRequest, DeferredRequests};
 use crate::disclosure::definition;
-use crate::repeat::{self, CallEffect, RepeatGuard};
-use crate::{ApprovalRequest, PendingCall, Repeated, Run, WireToolSet};
+use crate::repeat::{self, CallEffect, RepeatGuard, Repeated};
+use crate::run::{PendingCall, Run};
+use crate::wire_tool_set::WireToolSet;
 
 /// The calls of a turn and their tasks.
 struct Batch<'a> {

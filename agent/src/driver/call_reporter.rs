@@ -10,7 +10,11 @@ use tools::{
 };
 
 use super::guarded_sink::GuardedSink;
-use crate::{ApprovalRequest, Budget, Event, PendingCall, ToolSet};
+use crate::budget::Budget;
+use crate::consent::ApprovalRequest;
+use crate::event::Event;
+use crate::run::PendingCall;
+use crate::tool_set::ToolSet;
 
 /// The reporter of one call, which is also its progress sink.
 pub(super) struct CallReporter {

@@ -10,7 +10,9 @@ use tools::journal::{CheckpointId, JournalError, JournalFuture};
 
 use super::gated_execution::GRACE;
 use super::{Driver, DriverError, RunContext};
-use crate::{Run, Session, Spending};
+use crate::budget::Spending;
+use crate::run::Run;
+use crate::session::Session;
 
 /// The last checkpoint of a run.
 #[derive(Clone, Copy)]

@@ -8,7 +8,10 @@ use tools::protocol::{Message, Role};
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
 use super::{Driver, DriverError, RunContext};
-use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run};
+use crate::compacted::{Compacted, CompactionCause, RequestSize};
+use crate::event::Event;
+use crate::provider::{FailureKind, ProviderError};
+use crate::run::Run;
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;

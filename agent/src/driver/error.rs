@@ -3,8 +3,10 @@
 use tools::ToolError;
 use tools::journal::JournalError;
 
+use crate::budget::BudgetError;
+use crate::provider::{FailureKind, ProviderError};
+use crate::run::RunError;
 use crate::trace::error_type;
-use crate::{BudgetError, FailureKind, ProviderError, RunError};
 
 /// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]

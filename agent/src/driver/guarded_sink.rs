@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tools::call::Panic;
 
-use crate::{Event, EventSink};
+use crate::event::{Event, EventSink};
 
 /// The optional event sink of a run. After a panic, the state of the sink is unknown, so it receives no further events. The run
 /// continues.

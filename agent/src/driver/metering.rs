@@ -10,13 +10,12 @@ use tools::{Content, ToolContext, ToolResult};
 use tracing::Instrument as _;
 
 use super::{Driver, DriverError, RunContext};
-use crate::provider::guarded;
-use crate::run::{BYTES_PER_TOKEN, Compaction};
-use crate::trace::{end_chat, open_chat};
-use crate::{
-    Budget, BudgetError, Cost, Exhausted, FailureKind, Provider, ProviderError, Request, Run,
-    Spending, Step, TextSink, Turn, Usage,
+use crate::budget::{Budget, BudgetError, Exhausted, Spending};
+use crate::provider::{
+    Cost, FailureKind, Provider, ProviderError, Request, TextSink, Turn, Usage, guarded,
 };
+use crate::run::{BYTES_PER_TOKEN, Compaction, Run, Step};
+use crate::trace::{end_chat, open_chat};
 
 /// The bytes around each part of a message.
 const PART_BYTES: u64 = 32;

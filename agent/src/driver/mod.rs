@@ -34,14 +34,16 @@ use self::guarded_sink::GuardedSink;
 use self::rejected_reply::RejectedReplies;
 use self::setup::{cancelled_by, check_timer};
 use self::task_news::{note_tasks, reporting};
-use crate::provider::guarded;
+use crate::budget::Budget;
+use crate::event::{Event, EventSink};
+use crate::provider::{Provider, ProviderInfo, RequestRetry, guarded};
 use crate::repeat::RepeatGuard;
-use crate::run::AnswerCheck;
+use crate::run::{AnswerCheck, Outcome, Run, Step, Summary};
+use crate::run_options::RunOptions;
+use crate::session::Session;
+use crate::tool_set::ToolSet;
 use crate::trace::{end_agent, open_agent};
-use crate::{
-    Budget, Event, EventSink, Outcome, Provider, ProviderInfo, RequestRetry, Run, RunOptions,
-    Session, Step, Summary, ToolSet, WireToolSet,
-};
+use crate::wire_tool_set::WireToolSet;
 
 pub(crate) use self::active_run::ActiveRun;
 pub use self::error::DriverError;

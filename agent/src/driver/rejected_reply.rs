@@ -8,10 +8,10 @@ use tools::protocol::{Part, Role};
 use super::metering::charge;
 use super::written_call::written_call;
 use super::{Driver, DriverError, RunContext};
-use crate::{
-    Event, FailureKind, Outcome, ProviderError, ProviderInfo, Run, Spending, Step, StopReason,
-    ToolChoice, Turn,
-};
+use crate::budget::Spending;
+use crate::event::Event;
+use crate::provider::{FailureKind, ProviderError, ProviderInfo, StopReason, ToolChoice, Turn};
+use crate::run::{Outcome, Run, Step};
 
 /// The most requests after empty or unreadable replies, which follow one another.
 const MAX_REPEATS: u32 = 2;

@@ -8,8 +8,7 @@ use tools::{OutputStore, ToolResult};
 
 use super::RunContext;
 use super::metering::result_bytes;
-use crate::Run;
-use crate::run::{is_media, text_of};
+use crate::run::{Run, is_media, text_of};
 
 /// The bytes up to which a result stays, because a notice is hardly shorter.
 const SMALL_RESULT: u64 = 400;

@@ -11,12 +11,15 @@ use tools::{CancellationToken, ToolContext};
 use super::checkpoint::LastCheckpoint;
 use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError, RunContext};
-use crate::consent::DeferredRequests;
+use crate::budget::Budget;
+use crate::consent::{DeferredConsent, DeferredRequests};
+use crate::disclosure::DefinitionCosts;
+use crate::event::Event;
 use crate::prefix::Prefix;
-use crate::provider::guarded;
-use crate::{
-    Budget, DeferredConsent, DefinitionCosts, Event, Request, Run, Session, Step, ToolSet,
-};
+use crate::provider::{Request, guarded};
+use crate::run::{Run, Step};
+use crate::session::Session;
+use crate::tool_set::ToolSet;
 
 impl Driver {
     /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.

@@ -10,9 +10,15 @@ use tools::{head, join};
 use super::compact::{Room, is_context_length, quote_last_prompt, stable_prefix, turn_starts};
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
+use crate::budget::BudgetError;
+use crate::compacted::{Compacted, SummaryProblem};
 use crate::disclosure::is_of_search;
 use crate::found::list_known;
-use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet, inner_call};
+use crate::inner_call;
+use crate::plan::Plan;
+use crate::provider::StopReason;
+use crate::run::Run;
+use crate::tool_set::ToolSet;
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;

@@ -7,7 +7,8 @@ use std::task::Poll;
 use tools::Tasks;
 
 use super::RunContext;
-use crate::{Event, Run};
+use crate::event::Event;
+use crate::run::Run;
 
 /// The tool that reads the result of a task.
 const READER: &str = "task.result";

@@ -8,9 +8,11 @@ use super::checkpoint::LastCheckpoint;
 use super::metering::charge;
 use super::rejected_reply::is_empty;
 use super::{Driver, DriverError, RunContext};
+use crate::budget::Spending;
 use crate::disclosure::Hidden;
-use crate::run::AnswerCheck;
-use crate::{Event, ProviderError, Request, Run, Spending, Step, TextSink, Turn};
+use crate::event::Event;
+use crate::provider::{ProviderError, Request, TextSink, Turn};
+use crate::run::{AnswerCheck, Run, Step};
 
 impl Driver {
     /// Requests a turn and writes its checkpoint, which must precede its calls. Ends the run if its budget has no step left.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::DriverError;
 use super::metering::Meter;
-use crate::{Provider, Request, Spending, StopReason, Turn};
+use crate::budget::Spending;
+use crate::provider::{Provider, Request, StopReason, Turn};
 
 impl Meter<'_> {
     /// Charges a step and requests a turn. A turn that the service pauses is requested again until it is whole. Each of these requests

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use tools::ToolCall;
 
-use crate::{ToolSet, WireToolSet};
+use crate::tool_set::ToolSet;
+use crate::wire_tool_set::WireToolSet;
 
 /// The keys of a call's name and arguments in JSON.
 const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
@@ -196,7 +197,7 @@ mod tests {
     use tools::{Catalog, Effects, Services, Tool, ToolContext};
 
     use super::*;
-    use crate::Selection;
+    use crate::selection::Selection;
 
     #[test]
     fn calls_are_found_in_the_notations_of_models_and_nowhere_else() {

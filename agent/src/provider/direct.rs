@@ -9,7 +9,8 @@ use tools::{Content, ToolCall, ToolResult, join, source};
 
 use super::prompt::{self, ParsedArguments, ParsedCall};
 use super::{Provider, ProviderError, ProviderInfo, ProviderSubmission, Request, Turn, TurnFuture};
-use crate::{ToolSet, arguments_from_pairs};
+use crate::argument::arguments_from_pairs;
+use crate::tool_set::ToolSet;
 
 /// A provider without a model: the prompt is the tool calls, as in `fs.list path=. ; time.now zone=UTC`.
 ///

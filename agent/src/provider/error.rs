@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tools::linked::LookupError;
 
-use crate::ArgumentError;
+use crate::argument::ArgumentError;
 
 /// An error in finding or creating a provider, or in its response.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{GenerationOptions, Price};
-use crate::{ToolSet, WireOptions, WireToolSet};
+use crate::tool_set::ToolSet;
+use crate::wire_options::WireOptions;
+use crate::wire_tool_set::WireToolSet;
 
 /// The facts about a provider and its model, which [`Provider::about`](super::Provider::about) returns.
 ///

@@ -23,7 +23,7 @@ use std::time::Instant;
 use tools::CancellationToken;
 use tools::protocol::Message;
 
-use crate::ToolSet;
+use crate::tool_set::ToolSet;
 
 pub use self::error::{FailureKind, LostReplySink, ProviderError};
 pub use self::submission::{ModelService, ProviderSubmission, conflicts, get, list, problems};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::FailureKind;
-use crate::ProviderError;
+use crate::provider::ProviderError;
 
 /// A model request that failed and is repeated after a wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -6,8 +6,8 @@ use tools::protocol::Message;
 use tools::{ToolCall, ToolResult};
 
 use super::{Run, RunPhase};
-use crate::consent::ApprovalKey;
-use crate::{ApprovalRequest, Outcome};
+use crate::consent::{ApprovalKey, ApprovalRequest};
+use crate::run::Outcome;
 
 impl Run {
     /// Returns the requests that wait for an answer. Empty unless the run ended with [`Outcome::WaitingForApproval`].

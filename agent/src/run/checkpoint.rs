@@ -6,7 +6,8 @@ use tools::journal::Checkpoint;
 
 use super::conversation::Conversation;
 use super::{Outcome, Run, RunPhase};
-use crate::{Spending, Usage};
+use crate::budget::Spending;
+use crate::provider::Usage;
 
 impl Run {
     /// Returns true if the run was cancelled or failed. It can be resumed from its last checkpoint.

@@ -9,7 +9,8 @@ use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolResult};
 
 use super::Run;
-use crate::{Usage, found};
+use crate::found;
+use crate::provider::Usage;
 
 /// The bytes that make up about one token.
 pub(crate) const BYTES_PER_TOKEN: u64 = 4;

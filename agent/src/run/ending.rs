@@ -4,7 +4,10 @@ use tools::protocol::{Message, Role};
 use tools::{ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use super::{Run, RunPhase};
-use crate::{Exhausted, FailureKind, Outcome, Repeated, StopReason};
+use crate::budget::Exhausted;
+use crate::provider::{FailureKind, StopReason};
+use crate::repeat::Repeated;
+use crate::run::Outcome;
 
 impl Run {
     /// Cancels the run. Calls without a result get an error that says so. A run that has ended does not change.

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, Spending, StopReason, Usage};
+use crate::budget::{Exhausted, Spending};
+use crate::consent::ApprovalRequest;
+use crate::provider::{FailureKind, StopReason, Usage};
+use crate::repeat::Repeated;
 
 /// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,13 @@ use tools::protocol::{Message, Role};
 use tools::schema::ValueSchema;
 use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, tool};
 
+use crate::budget::Budget;
 use crate::driver::{ActiveRun, DriverError, Meter};
+use crate::event::Event;
 use crate::json_answer::{bound_prompt, parse_answer, repair_prompt};
-use crate::{Budget, Event, ModelChoice, Models, Provider, Request, StopReason, ToolSet, Turn};
+use crate::models::{ModelChoice, Models};
+use crate::provider::{Provider, Request, StopReason, Turn};
+use crate::tool_set::ToolSet;
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
 ///

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 use tools::{Content, ToolContext, ToolError, ToolResult, tool};
 
+use crate::disclosure::ToolFinder;
 use crate::driver::ActiveRun;
+use crate::event::Event;
 use crate::found::FOUND;
 use crate::inner_call::CALLER;
 use crate::provider::guarded;
-use crate::{Event, ToolFinder};
 
 /// The most results of one search.
 const MOST: u32 = 20;

@@ -11,11 +11,13 @@ use tools::{
 };
 
 use crate::background_agent::BackgroundAgent;
-use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
-use crate::{
-    Budget, BudgetLimits, Driver, Outcome, RunOptions, Selection, Session, StopReason, SubAgents,
-    Summary,
-};
+use crate::budget::{Budget, BudgetLimits};
+use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS, Driver};
+use crate::provider::StopReason;
+use crate::run::{Outcome, Summary};
+use crate::run_options::{RunOptions, SubAgents};
+use crate::selection::Selection;
+use crate::session::Session;
 
 /// The name of this tool, which a sub-agent at the last level does not have.
 const NAME: &str = "agent.spawn";

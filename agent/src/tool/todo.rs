@@ -3,8 +3,8 @@
 use tools::{ToolContext, ToolError, join, tool};
 
 use crate::driver::ActiveRun;
-use crate::plan::MAX_PLAN_ITEMS;
-use crate::{Event, Plan, PlanItem, PlanStatus};
+use crate::event::Event;
+use crate::plan::{MAX_PLAN_ITEMS, Plan, PlanItem, PlanStatus};
 
 /// Replaces your plan for this session: the steps of the task with their status. The user sees it.
 ///

@@ -17,7 +17,7 @@ use super::convention::{
     TEMPERATURE,
 };
 use super::{LEVEL, OpenSpan, error_type};
-use crate::{ProviderError, ProviderInfo, Request, Turn};
+use crate::provider::{ProviderError, ProviderInfo, Request, Turn};
 
 /// Opens the span of a request. If the context says so, it records the conversation.
 pub(crate) fn open_chat(about: &ProviderInfo, request: &Request<'_>, cx: &ToolContext) -> OpenSpan {

@@ -5,7 +5,8 @@ use tools::call::content::{self, MOST_BYTES, json_text};
 use tools::protocol::{Message, Part, Role};
 
 use super::open_span::finish_reason;
-use crate::{Request, ToolSet, Turn};
+use crate::provider::{Request, Turn};
+use crate::tool_set::ToolSet;
 
 /// The most bytes of one message among others.
 const MESSAGE_BYTES: usize = MOST_BYTES / 4;

@@ -20,7 +20,9 @@ use self::convention::{
     AGENT_NAME, CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, FINISH_REASONS, INPUT_TOKENS,
     INVOKE_AGENT, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL,
 };
-use crate::{FailureKind, Outcome, ProviderInfo, RunOptions, Summary};
+use crate::provider::{FailureKind, ProviderInfo};
+use crate::run::{Outcome, Summary};
+use crate::run_options::RunOptions;
 
 pub(crate) use self::open_span::OpenSpan;
 pub(crate) use chat::{end_chat, open_chat};

@@ -9,7 +9,7 @@ use tracing::field::display;
 use super::convention::{
     CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, FINISH_REASONS, INPUT_TOKENS, OUTPUT_TOKENS,
 };
-use crate::{StopReason, Usage};
+use crate::provider::{StopReason, Usage};
 
 /// The span of a run or of a model request. It may be disabled.
 pub(crate) struct OpenSpan {

@@ -1,7 +1,7 @@
 //! Finds patterns of scheme `net` with capitals, Unicode or a URL, which match no host: targets spell it otherwise.
 
 use super::pattern;
-use crate::Normaliser;
+use crate::normalise::Normaliser;
 
 /// The maximum length of a respelled pattern. A host has at most 253 characters.
 const MAX_LENGTH: usize = 300;

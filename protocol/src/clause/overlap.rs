@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::pattern::Pattern;
-use crate::Target;
+use crate::target::Target;
 
 impl Clause {
     /// Returns false if no target is covered by both clauses. Exact for subtrees, single values and everything. Two patterns with wildcards

@@ -6,9 +6,10 @@
 
 use regex::bytes::Regex;
 
+use crate::invalid_target::InvalidTarget;
 use crate::normalise::resolve;
+use crate::target::Target;
 use crate::words::WordsPattern;
-use crate::{InvalidTarget, Target};
 
 /// The maximum length of a pattern with `*`, `?`, `[` or `{`, in bytes. Does not apply to `dir/**`.
 const MAX_LENGTH: usize = 1024;

@@ -1,6 +1,6 @@
 //! [`EffectsError`]: effects that do not match the parameters of their tool.
 
-use crate::TargetError;
+use crate::target_error::TargetError;
 
 /// An error in the declared effects of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

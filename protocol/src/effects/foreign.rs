@@ -3,9 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::{Declared, argument};
+use crate::effects::Effects;
 use crate::json::{Kind, Node};
+use crate::name::ToolName;
+use crate::target::Target;
+use crate::target_error::TargetError;
+use crate::template::Template;
 use crate::word_list::has_word;
-use crate::{Effects, Target, TargetError, Template, ToolName};
 
 /// The maximum number of references that are followed to find a field.
 const MAX_REFS: usize = 16;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::canonical_json;
+use crate::json::canonical::canonical_json;
 
 /// Asserts that text is parsed as by `serde_json`, or rejected by one of the stricter rules.
 fn agrees(text: &str) -> Result<(), TestCaseError> {

@@ -1,7 +1,8 @@
 //! [`Piece`]: the literal texts and fields of a template.
 
 use super::InvalidTemplate;
-use crate::{InvalidTarget, Normaliser};
+use crate::invalid_target::InvalidTarget;
+use crate::normalise::Normaliser;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Piece {

@@ -1,8 +1,10 @@
 //! Templates of scheme `exec`: lists of words.
 
 use super::piece::Piece;
+use crate::access::Access;
+use crate::clause::Clause;
+use crate::target::Target;
 use crate::words::{Words, is_plain};
-use crate::{Access, Clause, Target};
 
 /// Returns the fault and its repair if the template has scheme `exec` and no valid words.
 pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {

@@ -7,7 +7,7 @@ use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text
 use super::definition::{Fields, Parts};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References, StrictRules};
-use crate::ToolCall;
+use crate::call::ToolCall;
 
 /// The schemas of tools that are not strict: [draft 2020-12](https://platform.claude.com/docs/en/api/messages/create), with limits.
 ///

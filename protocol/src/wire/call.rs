@@ -5,8 +5,9 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::Format;
-use crate::json::InvalidJson;
-use crate::{Json, ToolCall, ToolResult};
+use crate::call::ToolCall;
+use crate::json::{InvalidJson, Json};
+use crate::result::ToolResult;
 
 /// A call with the fields that its service sent beside it, such as Gemini's `thoughtSignature`.
 ///

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::Format;
 use super::schema::{ArgumentsCodec, Change, NotStrict, WireSchema, order};
-use crate::{Json, Tool, canonical_json};
+use crate::json::Json;
+use crate::json::canonical::canonical_json;
+use crate::tool::Tool;
 
 /// A tool as a service takes it.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::call::{InvalidCall, ReadCall, WireCall, WireResult};
 use super::{Format, anthropic, gemini, mcp, ollama, openai_chat, openai_responses};
-use crate::ToolCall;
+use crate::call::ToolCall;
 
 /// The forms of calls and results: one message, or one item if the service has no messages.
 ///

@@ -7,7 +7,7 @@ use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text
 use super::definition::{Fields, Parts};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
-use crate::ToolCall;
+use crate::call::ToolCall;
 
 /// The schemas of `parametersJsonSchema`. Google documents no keywords for it, but those of
 /// [`responseJsonSchema`](https://googleapis.github.io/python-genai/genai.html#genai.types.GenerateContentConfig.response_json_schema),

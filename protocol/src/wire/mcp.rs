@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::call::{ReadCall, WireResult, arguments_object, parse_call};
 use super::definition::{Fields, Parts};
 use super::schema::Dialect;
-use crate::{Content, ToolCall};
+use crate::call::ToolCall;
+use crate::content::Content;
 
 /// The schemas of `inputSchema`: all of draft 2020-12 whose root has the type `object`
 /// ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool)).

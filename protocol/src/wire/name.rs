@@ -6,7 +6,8 @@ mod token;
 use std::borrow::Cow;
 
 use self::token::{Token, tokens};
-use crate::{Digest, ToolName};
+use crate::digest::Digest;
+use crate::name::ToolName;
 
 /// The tool names that a service allows, and their encoding.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::NameGrammar;
-use crate::ToolName;
+use crate::name::ToolName;
 
 /// Resolves the names in calls of a model to the tools of a set.
 ///

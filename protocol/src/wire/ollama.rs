@@ -6,7 +6,7 @@ use super::Format;
 use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::Piece;
 use super::schema::{Dialect, Keywords, References};
-use crate::ToolCall;
+use crate::call::ToolCall;
 
 /// The schemas that [`ToolFunctionParameters` and `ToolProperty`](https://github.com/ollama/ollama/blob/562c76d7/api/types.go#L203-L321)
 /// hold.

@@ -9,7 +9,7 @@ use super::piece::Piece;
 use super::schema::{
     Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules,
 };
-use crate::ToolCall;
+use crate::call::ToolCall;
 
 /// The schemas of functions that are not strict, also of the Responses API.
 ///

@@ -6,7 +6,7 @@ use super::Format;
 use super::call::{ReadCall, WireResult, parse_call, text_field};
 use super::definition::{Fields, Parts};
 use super::piece::Piece;
-use crate::ToolCall;
+use crate::call::ToolCall;
 
 /// Always states `strict`: [absent, it is true](https://platform.openai.com/docs/guides/function-calling#strict-mode).
 pub(super) fn definition(parts: Parts<'_>) -> Fields {

@@ -1,6 +1,7 @@
 //! [`Piece`]: the parts of a result that model services take.
 
-use crate::{Content, ResourceContents, ToolResult};
+use crate::content::{Content, ResourceContents};
+use crate::result::ToolResult;
 
 /// A text or an image.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use super::schema::{Dialect, NotStrict, Unsendable, WireSchema};
 use super::{
     Format, Strictness, WireTool, anthropic, gemini, mcp, ollama, openai_chat, openai_responses,
 };
-use crate::Tool;
+use crate::tool::Tool;
 
 impl Format {
     /// Returns true if the service has a strict mode.

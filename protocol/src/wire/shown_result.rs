@@ -2,7 +2,8 @@
 
 use super::piece::Piece;
 use super::{Format, anthropic, gemini, ollama, openai_chat};
-use crate::{Content, ToolResult};
+use crate::content::Content;
+use crate::result::ToolResult;
 
 /// The parts of a result that a model is shown. For clients with their own types of messages.
 #[derive(Clone, Debug, PartialEq)]

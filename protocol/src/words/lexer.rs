@@ -1,7 +1,7 @@
 //! [`lex`]: reads words as a POSIX shell does, without expanding them.
 
 use super::{Word, Words};
-use crate::is_invisible;
+use crate::invisible::is_invisible;
 
 pub(super) const NUL: &str =
     "a word has a NUL, which no argument of a program can have; leave it out";

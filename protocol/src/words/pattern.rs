@@ -5,7 +5,7 @@ use super::lexer::{Lexed, lex};
 use super::row::Effect;
 use super::special::{Special, find_wrapped, specials};
 use super::{Word, Words, quote};
-use crate::InvalidTarget;
+use crate::invalid_target::InvalidTarget;
 
 /// The maximum length of a pattern with wildcards, in bytes. Does not apply to `git **`.
 const MAX_LENGTH: usize = 1024;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::lexer::variable;
-use crate::is_invisible;
+use crate::invisible::is_invisible;
 
 /// Quotes a known word if necessary.
 pub(crate) fn quote(word: &str) -> String {

@@ -8,7 +8,9 @@ use regex::Regex;
 use super::pattern::WordsPattern;
 use super::row::Row;
 use super::{Words, table};
-use crate::{Access, Clause, Target};
+use crate::access::Access;
+use crate::clause::Clause;
+use crate::target::Target;
 
 fn target(words: &[&str]) -> Target {
     let words = Words::from_known(words.iter().copied()).unwrap();

@@ -10,10 +10,12 @@ use tools::{
     visible_line,
 };
 
+use crate::error::CronError;
+use crate::find_zone;
+use crate::job::{Delivery, JobSpec, Missed, Work};
+use crate::jobs::Jobs;
 use crate::next::WrittenTime;
-use crate::{
-    CronError, CronExpression, Delivery, JobSpec, Jobs, Missed, Schedule, Work, find_zone,
-};
+use crate::schedule::{CronExpression, Schedule};
 
 /// The runs that a preview shows.
 const SHOWN_RUNS: usize = 3;

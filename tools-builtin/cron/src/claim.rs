@@ -22,7 +22,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::CronError;
+use crate::error::CronError;
 use crate::job::{Delivery, DueRun, JobSpec, Missed, Outcome, RunEnd};
 use crate::row::Rows;
 

@@ -7,7 +7,8 @@ mod show;
 use host::{Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm};
 use jiff::Timestamp;
 
-use crate::{CronError, Jobs};
+use crate::error::CronError;
+use crate::jobs::Jobs;
 
 pub(crate) const CRON: Command = Command {
     about: "Run the jobs of this workspace that are due, or list, pause, resume and remove them",

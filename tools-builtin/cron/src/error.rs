@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use tools::{ToolError, ToolErrorKind};
 use tools_store::StoreError;
 
-use crate::{InvalidCron, UnknownZone};
+use crate::UnknownZone;
+use crate::schedule::InvalidCron;
 
 /// A job in the store that cannot be read: a newer version made it, or its row is broken. It can be removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

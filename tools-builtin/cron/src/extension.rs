@@ -5,7 +5,8 @@ use host::{Extension, FamilyReport, Parts, folders, inventory, program};
 use jiff::tz::TimeZone;
 use tools::{Services, source};
 
-use crate::{CronError, Jobs};
+use crate::error::CronError;
+use crate::jobs::Jobs;
 
 /// The file of the jobs of all workspaces, in the data folder.
 const FILE: &str = "cron.sqlite";

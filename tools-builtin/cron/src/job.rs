@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use tools::policy::{Rule, SensitivePath};
 use tools::{Grant, JsonSchema};
 
-use crate::{CronError, Schedule, find_zone, next_after};
+use crate::error::CronError;
+use crate::find_zone;
+use crate::next::next_after;
+use crate::schedule::Schedule;
 
 /// A job as it was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,11 +7,12 @@ use rusqlite::Transaction;
 use tools_store::{Durability, Store, StoreError};
 
 use crate::claim::{self, Claim};
-use crate::job::{DueRun, Job, JobSpec, Outcome, RunEnd, RunRecord};
+use crate::error::{CronError, UnreadableJob};
+use crate::job::{DueRun, Job, JobSpec, Outcome, RunEnd, RunRecord, Work};
 use crate::lock::{self, JobLock};
 use crate::row::{self, Rows};
+use crate::schedule::Schedule;
 use crate::service::Presence;
-use crate::{CronError, Schedule, UnreadableJob, Work};
 
 /// The limits of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

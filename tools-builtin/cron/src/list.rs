@@ -3,7 +3,9 @@
 use tools::{ToolContext, ToolError, tool, visible_line};
 
 use crate::add::show;
-use crate::{CronError, Job, Jobs};
+use crate::error::CronError;
+use crate::job::Job;
+use crate::jobs::Jobs;
 
 /// The characters of the work that a line shows.
 const SHOWN_WORK: usize = 200;

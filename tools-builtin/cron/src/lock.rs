@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tools_store::private;
 
-use crate::CronError;
+use crate::error::CronError;
 
 /// The attempts to take a lock. Another process may hold it for a moment, to see whether the job runs.
 const ATTEMPTS: u32 = 5;

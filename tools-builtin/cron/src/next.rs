@@ -5,7 +5,7 @@ use jiff::fmt::temporal::{Pieces, PiecesOffset, TimeZoneAnnotationKind};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Span, Timestamp};
 
-use crate::CronError;
+use crate::error::CronError;
 use crate::schedule::{CronExpression, Schedule};
 
 /// Returns the first run of a schedule after a moment, or `None` if there is none.

@@ -5,9 +5,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, Params, Row, Transaction, params};
 use tools_store::Schema;
 
+use crate::error::{CronError, UnreadableJob};
 use crate::job::{Job, JobSpec, Outcome, RunEnd, RunRecord};
 use crate::service::Service;
-use crate::{CronError, UnreadableJob};
 
 /// `next_ms` is null if no run follows. `resumed_ms` is the end of the last pause. Times are milliseconds since 1970.
 pub(crate) const SCHEMA: Schema = Schema::new(

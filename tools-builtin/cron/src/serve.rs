@@ -8,8 +8,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::CronError;
 use crate::claim::Claim;
+use crate::error::CronError;
 use crate::job::{DueRun, Job, RunEnd};
 use crate::jobs::{Jobs, Look};
 use crate::lock::JobLock;

@@ -14,8 +14,9 @@ use tools::{Host, Services, source};
 use tools_fs::Workspace;
 
 use self::keys::SandboxKeys;
+use crate::Sandbox;
+use crate::enter::enter;
 use crate::teller::Teller;
-use crate::{Sandbox, enter};
 
 inventory::submit! {
     Extension::new("exec", source!(), Parts {

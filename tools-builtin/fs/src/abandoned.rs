@@ -8,8 +8,8 @@ use cap_std::fs::{Dir, File, OpenOptions};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::Workspace;
 use crate::draft_name::is_draft;
+use crate::workspace::Workspace;
 
 /// The maximum number of entries searched in a directory.
 const MAX_ENTRIES: usize = 10_000;

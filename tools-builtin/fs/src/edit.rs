@@ -3,7 +3,6 @@
 use tools::{Access, Preview, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
 
-use crate::Workspace;
 use crate::diff::{self, note};
 use crate::draft::Draft;
 use crate::encoding::{Decoded, Encoding, parse_label};
@@ -16,6 +15,7 @@ use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::view::View;
 use crate::whole_file;
+use crate::workspace::Workspace;
 
 /// The note after the diff of a file that is not UTF-8.
 const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were kept]\n";

@@ -11,7 +11,7 @@ use tools::policy::{SensitivePath, Sensitivity};
 use tools::visible::visible;
 use tools::{Host, Services, ToolContext, source};
 
-use crate::Workspace;
+use crate::workspace::Workspace;
 
 inventory::submit! {
     Extension::new("fs", source!(), Parts {

@@ -2,9 +2,9 @@
 
 use tools::{Access, ToolContext, ToolError};
 
-use crate::Workspace;
 use crate::error::FsError;
 use crate::path::RelativePath;
+use crate::workspace::Workspace;
 
 /// A call and the workspace in which it works. Nearly every step of a file tool needs both.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,6 @@ use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 use tools::{ToolContext, ToolError, tool};
 
-use crate::Workspace;
 use crate::error::FsError;
 use crate::files::Files;
 use crate::kind::Kind;
@@ -14,6 +13,7 @@ use crate::listing::is_zero;
 use crate::path::RelativePath;
 use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
+use crate::workspace::Workspace;
 
 /// The maximum number of paths in a result.
 const MAX_MATCHES: usize = 500;

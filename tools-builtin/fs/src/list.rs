@@ -9,7 +9,6 @@ use data_encoding::HEXLOWER;
 use tools::protocol::is_invisible;
 use tools::{ToolContext, ToolError, ToolResult, tool};
 
-use crate::Workspace;
 use crate::counted::counted;
 use crate::draft_name::is_draft;
 use crate::error::FsError;
@@ -18,6 +17,7 @@ use crate::kind::Kind;
 use crate::listing::{DirEntry, Listing};
 use crate::path::RelativePath;
 use crate::slot::Slot;
+use crate::workspace::Workspace;
 
 /// The maximum number of entries in a listing.
 const MAX_ENTRIES: usize = 500;

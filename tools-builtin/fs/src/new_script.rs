@@ -5,11 +5,11 @@ use std::io::Read;
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
 
-use crate::Workspace;
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::repository::{self, unless_named};
 use crate::slot::Slot;
+use crate::workspace::Workspace;
 
 /// The ends of names of configurations that are programs.
 const CONFIGURATIONS: [&str; 3] = [".config.", ".conf.", "rc."];

@@ -6,7 +6,6 @@ use cap_fs_ext::DirExt;
 use tools::policy::Sensitivity;
 use tools::{Access, Preview, ToolContext, ToolError};
 
-use crate::Workspace;
 use crate::diff;
 use crate::error::FsError;
 use crate::files::Files;
@@ -16,6 +15,7 @@ use crate::repository;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::visit_all;
 use crate::whole_file;
+use crate::workspace::Workspace;
 
 /// The bytes of the contents that a preview shows, less than it may have.
 const MAX_BYTES: usize = Preview::MAX_BYTES - 4096;

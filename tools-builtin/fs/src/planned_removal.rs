@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use cap_std::fs::Dir;
 use tools::{Access, Preview, ToolContext, ToolError};
 
-use crate::Workspace;
 use crate::counted::counted;
 use crate::error::FsError;
 use crate::files::Files;
@@ -17,6 +16,7 @@ use crate::path::RelativePath;
 use crate::removal_question::{is_listed, is_output};
 use crate::slot::Slot;
 use crate::subtree::{check_not_hidden, visit_all};
+use crate::workspace::Workspace;
 
 /// The maximum number of entries that a preview counts.
 const MAX_COUNTED: u64 = 10_000;

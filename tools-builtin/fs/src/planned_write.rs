@@ -3,7 +3,6 @@
 use tools::{Access, Preview, ToolContext, ToolError};
 use tools_text::MARK;
 
-use crate::Workspace;
 use crate::counted::counted;
 use crate::diff;
 use crate::encoding::Decoded;
@@ -13,6 +12,7 @@ use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::text_style::TextStyle;
 use crate::whole_file::{self, MAX_COMPARED};
+use crate::workspace::Workspace;
 
 /// Makes the diff of the file as it is now and as it would be.
 pub(crate) fn preview(

@@ -9,7 +9,6 @@ use tools::image::image_type;
 use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
 
-use crate::Workspace;
 use crate::encoding::{Decoded, parse_label};
 use crate::error::FsError;
 use crate::excerpt::{Excerpt, FirstLine, LineRange, Tail};
@@ -21,6 +20,7 @@ use crate::replacement::MAX_FILE;
 use crate::shown::Shown;
 use crate::slot::Slot;
 use crate::whole_file;
+use crate::workspace::Workspace;
 
 /// The size of a read, in bytes. Smaller files are read at once.
 const BLOCK: u64 = 64 * 1024;

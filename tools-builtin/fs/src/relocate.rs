@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use cap_std::fs::{Dir, Metadata, MetadataExt};
 use tools::{Access, ToolContext, ToolError, tool};
 
-use crate::Workspace;
 use crate::diff::note;
 use crate::error::FsError;
 use crate::files::Files;
@@ -18,6 +17,7 @@ use crate::planned_move::{is_sensitive, preview};
 use crate::rename::rename_new;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::{check_not_hidden, visit_all};
+use crate::workspace::Workspace;
 
 /// Moves or renames a file, a link, or a directory with its contents in the workspace. `to` is the complete new path, not a
 /// directory to move into. Overwrites a file or link only if `overwrite` is set, and never a directory. Read-only files are moved

@@ -4,11 +4,11 @@ use tools::policy::Sensitivity;
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
 
-use crate::Workspace;
 use crate::error::FsError;
 use crate::files::Files;
 use crate::path::RelativePath;
 use crate::repository::{self, unless_named};
+use crate::workspace::Workspace;
 
 /// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
 /// files that were settings where they come from: nobody opens an editor or a shell there.

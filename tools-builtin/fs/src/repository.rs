@@ -3,9 +3,9 @@
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
 
-use crate::Workspace;
 use crate::error::FsError;
 use crate::path::RelativePath;
+use crate::workspace::Workspace;
 
 /// The names of a folder of git.
 const FOLDERS: &str = ".git .bare";

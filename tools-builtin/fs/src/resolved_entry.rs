@@ -83,8 +83,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::Workspace;
     use crate::fixture::Fixture;
+    use crate::workspace::Workspace;
     use tools::Host;
 
     /// Opens a file and a directory that were changed after they were resolved.

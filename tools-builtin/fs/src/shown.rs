@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use host::placed::change_time;
 use tools::context::FileAuthors;
 
-use crate::Workspace;
 use crate::files::Files;
 use crate::path::RelativePath;
+use crate::workspace::Workspace;
 
 /// An open file whose content is shown to the model. A drop records a stranger's text if the file, or a folder around it, has changed since
 /// it was opened, because the judgement may have been about another content.

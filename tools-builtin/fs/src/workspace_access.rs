@@ -22,8 +22,9 @@ use crate::remove::remove_entry;
 use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot, create_dir};
 use crate::whole_file::{self, Restyled};
+use crate::workspace::Workspace;
 use crate::write::write_atomically;
-use crate::{Workspace, removal_question, repository};
+use crate::{removal_question, repository};
 
 /// Confined file access for tools of other crates.
 ///

@@ -5,7 +5,6 @@ use std::io;
 
 use tools::{Access, ToolContext, ToolError, tool};
 
-use crate::Workspace;
 use crate::counted::counted;
 use crate::diff::note;
 use crate::draft::Draft;
@@ -15,6 +14,7 @@ use crate::new_script;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::whole_file::{self, Restyled};
+use crate::workspace::Workspace;
 
 /// The maximum number of attempts if other programs change the path meanwhile.
 const ATTEMPTS: usize = 16;

@@ -12,7 +12,11 @@ use host::{
 use tools::visible::visible;
 use tools::{visible_line, visible_text};
 
-use crate::{Filter, ImportError, Memory, MemoryEntry, MemoryError};
+use crate::error::MemoryError;
+use crate::memory::Memory;
+use crate::owner::Filter;
+use crate::row::MemoryEntry;
+use crate::transfer::ImportError;
 
 pub(crate) const MEMORY: Command = Command {
     about: "List, confirm and forget the memories of earlier sessions; export and import them",

@@ -7,10 +7,10 @@ use tools::protocol::ToolName;
 use tools::{OutsideText, ToolContext, visible_text};
 use tools_store::rusqlite::params;
 
-use crate::memory::principal;
-use crate::row::{COLUMNS, all, provenance};
+use crate::error::MemoryError;
+use crate::memory::{Memory, principal};
+use crate::row::{COLUMNS, MemoryEntry, all, provenance};
 use crate::scope::own_targets;
-use crate::{Memory, MemoryEntry, MemoryError};
 
 /// The maximum length of a digest, in bytes.
 pub const MAX_DIGEST_BYTES: usize = 4096;

@@ -4,8 +4,8 @@ use host::settings::{Settings, SettingsError};
 use host::{Extension, FamilyReport, Finding, Parts, inventory, program};
 use tools::{Clause, Services, ToolContext, source};
 
-use crate::Memory;
 use crate::command::MEMORY;
+use crate::memory::Memory;
 use crate::scope::Scope;
 
 inventory::submit! {

@@ -3,10 +3,10 @@
 use tools::{Preview, ToolContext, ToolError, tool, visible_line};
 use tools_store::rusqlite::{Transaction, params};
 
-use crate::memory::principal;
-use crate::row::{find, remove};
+use crate::error::MemoryError;
+use crate::memory::{Memory, principal};
+use crate::row::{MemoryEntry, find, remove};
 use crate::scope::PATTERN;
-use crate::{Memory, MemoryEntry, MemoryError};
 
 /// The characters of a text in a result.
 const EXCERPT: usize = 200;

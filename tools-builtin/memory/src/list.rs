@@ -4,8 +4,7 @@ use serde::Serialize;
 use tools::{ToolContext, ToolError, tool};
 use tools_store::rusqlite::params;
 
-use crate::Memory;
-use crate::memory::principal;
+use crate::memory::{Memory, principal};
 use crate::row::{COLUMNS, Shown, all, show};
 use crate::scope::PATTERN;
 

@@ -8,7 +8,7 @@ use tools::ToolContext;
 use tools_store::rusqlite::Transaction;
 use tools_store::{Durability, Schema, Store, StoreError};
 
-use crate::MemoryError;
+use crate::error::MemoryError;
 use crate::scope::{Scope, project_name};
 
 /// The memories of a user: a service of the tools of this crate.

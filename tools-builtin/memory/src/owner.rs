@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use host::folders;
 use tools_store::rusqlite::{Transaction, params};
 
-use crate::row::{COLUMNS, all, find, remove};
+use crate::error::MemoryError;
+use crate::memory::Memory;
+use crate::row::{COLUMNS, MemoryEntry, all, find, remove};
 use crate::scope::Scope;
-use crate::{Memory, MemoryEntry, MemoryError};
 
 /// A choice of memories.
 #[derive(Clone, Debug, Default)]

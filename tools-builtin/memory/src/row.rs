@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tools::{ToolContext, visible_line, visible_text};
 use tools_store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use crate::MemoryError;
+use crate::error::MemoryError;
 use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 
 /// The columns of [`read`].

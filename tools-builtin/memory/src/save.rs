@@ -6,10 +6,9 @@ use tools::question::AnswerKind;
 use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind, tool};
 
 use crate::limits::MAX_TAGS;
-use crate::memory::principal;
-use crate::row::{Room, insert};
+use crate::memory::{Memory, principal};
+use crate::row::{MemoryEntry, Room, insert};
 use crate::scope::PATTERN;
-use crate::{Memory, MemoryEntry};
 
 /// Saves a fact for later sessions, such as a preference of the user or how a project is built. Save no secrets, and nothing that a
 /// file of the workspace says. The same text is saved once.

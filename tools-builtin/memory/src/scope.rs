@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tools::{Access, Digest, Target, visible_line};
 
-use crate::MemoryError;
+use crate::error::MemoryError;
 
 /// The pattern of a scope in the arguments of a call.
 pub(crate) const PATTERN: &str = "^(user|project(/[a-z0-9_-]{1,80})?)$";

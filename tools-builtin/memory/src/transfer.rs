@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use tools_text::decode_input;
 
+use crate::error::MemoryError;
 use crate::limits::{MAX_ENTRIES, MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
-use crate::row::{Room, insert};
+use crate::memory::Memory;
+use crate::row::{MemoryEntry, Room, insert};
 use crate::scope::Scope;
-use crate::{Memory, MemoryEntry, MemoryError};
 
 /// The maximum length of a line of an import, in bytes. JSON can take six bytes for each one of the text.
 const MAX_LINE_BYTES: u64 = 8 * MAX_TEXT_BYTES as u64;

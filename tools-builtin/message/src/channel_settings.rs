@@ -8,7 +8,10 @@ use std::pin::Pin;
 use tools::Secret;
 use tools_http::Url;
 
-use crate::{ChannelError, Delivery, Inbox, ListenFuture, SendError, error};
+use crate::delivery::Delivery;
+use crate::error;
+use crate::error::{ChannelError, SendError};
+use crate::incoming::{Inbox, ListenFuture};
 
 /// The values of the fields of a channel. Its `Debug` shows no secret.
 #[derive(Clone, Debug, Default)]

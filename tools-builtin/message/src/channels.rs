@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tools::{Access, Target, ToolError, ToolErrorKind};
 use tools_http::{HttpClient, net_host};
 
-use crate::{Channel, ChannelError};
+use crate::channel_settings::Channel;
+use crate::error::ChannelError;
 
 /// The name that stands for the conversation's own channel and chat.
 pub const REPLY: &str = "reply";

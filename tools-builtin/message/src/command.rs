@@ -21,9 +21,10 @@ use tools::visible::visible;
 
 use self::chats::Chats;
 use self::folder::{ChannelFolder, refuse};
+use crate::channel_settings::Channel;
+use crate::incoming::Inbox;
 use crate::settings::ChannelKeys;
 use crate::settings::channels::{find, find_channel};
-use crate::{Channel, Inbox};
 
 pub(crate) const LISTEN: Command = Command {
     about: "Take messages from channels of the settings, and run one session for each chat",

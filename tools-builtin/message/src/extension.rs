@@ -4,8 +4,8 @@ use host::settings::Settings;
 use host::{Extension, FamilyReport, Finding, Parts, inventory};
 use tools::{Clause, source};
 
-use crate::ChannelKind;
 use crate::command::LISTEN;
+use crate::kind::ChannelKind;
 use crate::settings::{self, ChannelKeys, channels};
 
 inventory::submit! {

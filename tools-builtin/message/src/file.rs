@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use serde_json::json;
 use tools::source;
 
-use crate::error::field;
+use crate::channel_settings::{Channel, ChannelSettings, SendFuture};
+use crate::delivery::Delivery;
+use crate::error::{ChannelError, SendError, field};
 use crate::follow::follow;
+use crate::incoming::{Inbox, ListenFuture};
+use crate::kind::{ChannelField, ChannelKind, FieldType};
 use crate::real_path::real_path;
-use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox,
-    ListenFuture, SendError, SendFuture,
-};
 
 inventory::submit! {
     ChannelKind {

@@ -11,9 +11,9 @@ use hmac_sha256::Hash;
 use serde::Deserialize;
 use serde_json::error::Category;
 
+use crate::incoming::{Inbox, IncomingMessage, ListenError};
 use crate::place::{Place, open, unknown};
 use crate::real_path::real_path;
-use crate::{Inbox, IncomingMessage, ListenError};
 
 /// The pause before the file is read again.
 const PAUSE: Duration = Duration::from_millis(200);

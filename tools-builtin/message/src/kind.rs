@@ -8,7 +8,8 @@ use std::sync::Arc;
 use tools::Source;
 use tools::linked::NamedSubmission;
 
-use crate::{Channel, ChannelError, ChannelSettings};
+use crate::channel_settings::{Channel, ChannelSettings};
+use crate::error::ChannelError;
 
 /// The link-time record of a kind of channels. Every program that links its crate finds it by name. Register it with
 /// [`inventory::submit!`](crate::inventory::submit).

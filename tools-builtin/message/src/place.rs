@@ -8,7 +8,7 @@ use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
 use tools_store::private;
 
-use crate::ListenError;
+use crate::incoming::ListenError;
 
 /// The number of bytes before a place by which it is recognised.
 const MARKED: u64 = 4 * 1024;

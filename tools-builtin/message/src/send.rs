@@ -3,8 +3,10 @@
 use tools::protocol::is_invisible;
 use tools::{Preview, ToolContext, ToolError, tool, visible_text};
 
-use crate::channels::REPLY;
-use crate::{Channel, Channels, Delivery, OutgoingMessage, SendError};
+use crate::channel_settings::Channel;
+use crate::channels::{Channels, REPLY};
+use crate::delivery::{Delivery, OutgoingMessage};
+use crate::error::SendError;
 
 /// Sends a message to a channel that the user configured, or to the chat of this conversation. It is sent at most once: if the result is
 /// unclear, do not send it again.

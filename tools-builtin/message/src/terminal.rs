@@ -6,9 +6,11 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tools::{source, visible_text};
 
-use crate::{
-    Channel, ChannelKind, Delivery, Inbox, IncomingMessage, ListenFuture, SendError, SendFuture,
-};
+use crate::channel_settings::{Channel, SendFuture};
+use crate::delivery::Delivery;
+use crate::error::SendError;
+use crate::incoming::{Inbox, IncomingMessage, ListenFuture};
+use crate::kind::ChannelKind;
 
 /// The one chat of the terminal.
 const CHAT: &str = "terminal";

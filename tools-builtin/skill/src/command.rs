@@ -7,8 +7,9 @@ use serde_json::json;
 use tools::visible::visible;
 use tools::{Digest, visible_line};
 
+use crate::folder::FolderError;
 use crate::library::{Library, Shelved, approval_command};
-use crate::{FolderError, Origin};
+use crate::skill::Origin;
 
 /// The maximum length of a description in a list, in characters.
 const MAX_SHOWN: usize = 200;

@@ -10,8 +10,9 @@ use cap_std::fs::Dir;
 use tools::visible_line;
 
 use crate::folder::{EntryKind, Folder, HIDDEN, SKILL_FILE};
-use crate::skill::MAX_SKILL_FILE;
-use crate::{Fault, Origin, Skill, SkillText, name};
+use crate::front_matter::{Fault, SkillText};
+use crate::name;
+use crate::skill::{MAX_SKILL_FILE, Origin, Skill};
 
 /// The folders of a project in which skills are looked for.
 const PROJECT_FOLDERS: [&str; 2] = [".agents/skills", ".claude/skills"];

@@ -5,8 +5,9 @@ use tools::{Services, counted, source};
 
 use crate::command::SKILLS;
 use crate::library::{Library, clash_text};
+use crate::session;
 use crate::settings::SkillKeys;
-use crate::{Origin, session};
+use crate::skill::Origin;
 
 inventory::submit! {
     Extension::new("skill", source!(), Parts {

@@ -8,8 +8,11 @@ use host::trust::{Approvals, Subject};
 use host::{folders, program};
 use serde_json::{Map, Value, json};
 
+use crate::contents::Contents;
+use crate::discovery::Discovery;
 use crate::settings::SkillKeys;
-use crate::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
+use crate::skill::{Origin, Skill, named_files};
+use crate::skills::{Clash, Skills};
 
 /// The fact of an approval that is the folder. The others are files.
 const FOLDER: &str = "folder";

@@ -3,8 +3,10 @@
 use tools::{OutsideText, ToolContext, ToolError, tool, visible_line};
 use tools_text::TextEncoding;
 
+use crate::front_matter::FrontMatter;
 use crate::section::whose;
-use crate::{FrontMatter, Skill, Skills};
+use crate::skill::Skill;
+use crate::skills::Skills;
 
 /// The maximum number of files that are listed.
 const MAX_FILES: usize = 100;

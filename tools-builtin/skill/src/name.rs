@@ -3,7 +3,7 @@
 use tools::protocol::is_invisible;
 use tools::visible_line;
 
-use crate::Fault;
+use crate::front_matter::Fault;
 
 /// The maximum length of a name, in characters.
 pub(crate) const MAX_NAME: usize = 64;

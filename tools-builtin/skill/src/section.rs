@@ -2,7 +2,7 @@
 
 use tools::{OutsideText, visible_line};
 
-use crate::{Origin, Skill};
+use crate::skill::{Origin, Skill};
 
 /// The maximum length of a description, in characters. The specification permits as many.
 const MAX_DESCRIPTION: usize = 1024;

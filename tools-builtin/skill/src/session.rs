@@ -8,7 +8,8 @@ use host::settings::{Settings, SettingsError};
 use tools::{Entry, Services, ToolContext};
 
 use crate::library::{Library, clash_text};
-use crate::{Origin, Skills};
+use crate::skill::Origin;
+use crate::skills::Skills;
 
 /// The maximum length of the section, in bytes, since every session sends it to the model.
 const MAX_SECTION_BYTES: usize = 8 * 1024;

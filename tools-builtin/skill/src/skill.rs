@@ -8,7 +8,7 @@ use tools::{Digest, ToolError, visible_line};
 
 use crate::contents::{Contents, MAX_BYTES};
 use crate::folder::{Folder, FolderError, ReadFile};
-use crate::{Fault, FrontMatter, SkillText};
+use crate::front_matter::{Fault, FrontMatter, SkillText};
 
 /// The maximum length of a `SKILL.md` that is read, in bytes.
 pub(crate) const MAX_SKILL_FILE: u64 = 1024 * 1024;

@@ -6,7 +6,7 @@ use tools::{ToolError, visible_line};
 
 use crate::name::MAX_NAME;
 use crate::section::section;
-use crate::{Skill, SkillError};
+use crate::skill::{Skill, SkillError};
 
 /// The skills that a session may load: the service of `skill.load` and `skill.read`.
 ///

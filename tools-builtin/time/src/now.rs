@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tools::{ToolContext, ToolError, tool};
 
-use crate::{Clock, zone};
+use crate::clock::Clock;
+use crate::zone;
 
 /// Returns the current date and time, in UTC or in the given time zone.
 // Not pure: hosts may cache the results of pure tools, and a session may be denied the time, for example during a replay.

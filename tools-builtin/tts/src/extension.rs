@@ -7,7 +7,7 @@ mod speech;
 use host::{Extension, Finding, Parts, inventory};
 use tools::source;
 
-use crate::SpeechBackend;
+use crate::backend::SpeechBackend;
 
 pub use keys::SpeechKeys;
 

@@ -3,7 +3,9 @@
 use tools::{Access, Target, ToolContext, is_plain_url};
 use tools_http::{BoundSecret, HttpClient, HttpError, Url, net_host};
 
-use crate::{SoundFormat, SpeechBackend, SpeechError, Utterance};
+use crate::backend::{SpeechBackend, Utterance};
+use crate::error::SpeechError;
+use crate::format::SoundFormat;
 
 /// The way to speak that the user chose: a backend with its options. A host puts it into the services of a context.
 ///

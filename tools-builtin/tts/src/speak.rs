@@ -5,7 +5,8 @@ use tools::protocol::TargetError;
 use tools::{Access, Content, Target, Targets, ToolContext, ToolError, ToolErrorKind, tool};
 use tools_fs::Workspace;
 
-use crate::{Speech, SpeechError};
+use crate::error::SpeechError;
+use crate::service::Speech;
 
 /// The maximum size of a sound in a result, in bytes.
 const MAX_INLINE: usize = 5 * 1024 * 1024;

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::declare_keys;
 use crate::settings::{Key, Setting, Settings, duration, size};
-use crate::{Size, declare_keys};
+use crate::size::Size;
 
 /// The default time for which a recorded session is kept: 30 days.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);

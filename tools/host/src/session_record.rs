@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tools::journal::{Journal, SessionStart};
 use tools::tasks::{StoredTasks, TaskStore};
 
-use crate::CommandError;
+use crate::extension::CommandError;
 use crate::settings::Settings;
 
 /// A future of [`SessionRecords`].

@@ -13,9 +13,9 @@ use tokio::time::timeout;
 use tokio_util::io::StreamReader;
 use url::Url;
 
-use crate::HttpError;
 use crate::bounds::Bounds;
 use crate::codings::{Coding, Source};
+use crate::error::HttpError;
 use crate::failure::failure;
 use crate::mask::{Mask, MaskedStream};
 use crate::response::media_type;

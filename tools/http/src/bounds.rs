@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 use tools::{CancellationToken, ToolContext};
 use url::Url;
 
-use crate::HttpError;
+use crate::error::HttpError;
 
 /// The time and the cancellation that end a request, from its start to the end of its response.
 #[derive(Debug)]

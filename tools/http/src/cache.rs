@@ -9,7 +9,7 @@ use http::{HeaderMap, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 use tools::IgnorePoison as _;
 
-use crate::HttpLimits;
+use crate::limits::HttpLimits;
 
 /// A request as the cache sees it.
 pub(crate) type CacheRequest = http::Request<()>;

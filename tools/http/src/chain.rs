@@ -4,9 +4,12 @@ use http::{HeaderMap, Method, StatusCode};
 use tools::ToolContext;
 use url::Url;
 
+use crate::error::HttpError;
 use crate::exchange::Exchange;
 use crate::hop::Hop;
-use crate::{HttpError, HttpLimits, Request, redirect};
+use crate::limits::HttpLimits;
+use crate::redirect;
+use crate::request::Request;
 
 /// A request and the redirects that it followed.
 pub(crate) struct Chain {

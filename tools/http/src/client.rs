@@ -7,15 +7,20 @@ use std::time::SystemTime;
 use http::{Method, StatusCode};
 use tools::ToolContext;
 
+use crate::body::ResponseStream;
 use crate::bounds::Bounds;
 use crate::cache::{Answer, Cache, CacheRequest, Found};
 use crate::chain::Chain;
+use crate::connection::Connection;
+use crate::error::HttpError;
 use crate::exchange::Exchange;
 use crate::hop::Hop;
+use crate::options::HttpOptions;
+use crate::proxy::Proxy;
+use crate::request::Request;
+use crate::response::Response;
 use crate::slots::Slots;
-use crate::{
-    Connection, HttpError, HttpOptions, Proxy, Request, Response, ResponseStream, headers, redirect,
-};
+use crate::{headers, redirect};
 
 /// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
 ///

@@ -16,9 +16,10 @@ use url::Url;
 
 use crate::address::literal;
 use crate::bounds::Bounds;
+use crate::error::HttpError;
 use crate::exchange::Exchange;
+use crate::location;
 use crate::slots::Slot;
-use crate::{HttpError, location};
 
 /// A connection for another protocol than HTTP, such as SMTP, from [`HttpClient::connect`](crate::HttpClient::connect). It counts as a
 /// concurrent request until it is dropped.

@@ -8,8 +8,9 @@ use reqwest::{Certificate, Client, Proxy};
 use url::Url;
 
 use crate::address::AddressFilter;
-use crate::resolver::{CheckedResolver, Names, SystemResolver};
-use crate::{HttpError, HttpOptions, Resolver};
+use crate::error::HttpError;
+use crate::options::HttpOptions;
+use crate::resolver::{CheckedResolver, Names, Resolver, SystemResolver};
 
 const USER_AGENT: &str = concat!(
     "toolcrib/",

@@ -6,8 +6,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::HttpError;
 use crate::address::{PrivateAddress, check_resolved, literal};
+use crate::error::HttpError;
 use crate::exchange::Exchange;
 
 impl Exchange {

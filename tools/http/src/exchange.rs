@@ -17,11 +17,14 @@ use crate::body::Body;
 use crate::cache::header_bytes;
 use crate::codings::ACCEPTED;
 use crate::connections::Connections;
+use crate::error::HttpError;
 use crate::failure::failure;
 use crate::hop::Hop;
+use crate::limits::HttpLimits;
 use crate::mask::Mask;
+use crate::options::HttpOptions;
+use crate::secret::BoundSecret;
 use crate::slots::Slots;
-use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
 
 /// Makes single requests: with secrets, behind the address filter, within the limits. The sessions of a client share it.
 pub(crate) struct Exchange {

@@ -7,7 +7,7 @@ use host::{Extension, Parts, inventory};
 use tools::{Services, source};
 use tools_text::KeySource;
 
-use crate::HttpClient;
+use crate::client::HttpClient;
 use crate::settings::{HttpKeys, client, report};
 
 inventory::submit! {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use url::Url;
 
-use crate::HttpError;
 use crate::address::PrivateAddress;
+use crate::error::HttpError;
 use crate::mask::Mask;
 use crate::resolver::NoAddress;
 

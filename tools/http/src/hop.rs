@@ -6,7 +6,9 @@ use tools::{Access, ToolContext};
 use url::Url;
 
 use crate::address::AddressFilter;
-use crate::{HttpError, Request, headers, location};
+use crate::error::HttpError;
+use crate::request::Request;
+use crate::{headers, location};
 
 /// One request of a chain of redirects.
 #[derive(Clone, Debug)]

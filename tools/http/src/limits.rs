@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::HttpError;
+use crate::error::HttpError;
 
 /// The limits of requests and their responses.
 #[derive(Clone, Debug, PartialEq, Eq)]

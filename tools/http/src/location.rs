@@ -3,8 +3,7 @@
 use tools::protocol::Normaliser;
 use url::Url;
 
-use crate::HttpError;
-use crate::error::show_url;
+use crate::error::{HttpError, show_url};
 
 const MAX_LENGTH: usize = 8192;
 

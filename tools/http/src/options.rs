@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{BoundSecret, HttpLimits, Resolver};
+use crate::limits::HttpLimits;
+use crate::resolver::Resolver;
+use crate::secret::BoundSecret;
 
 /// The options of a client. They are for the user to decide: never take them from a project or a model.
 #[derive(Clone, Default)]

@@ -2,9 +2,9 @@
 
 use http::{HeaderMap, Method, StatusCode, header};
 
-use crate::error::show_url;
+use crate::error::{HttpError, show_url};
 use crate::hop::Hop;
-use crate::{HttpError, headers, location};
+use crate::{headers, location};
 
 /// Returns the next request if the answer is a redirect. Returns `None` if it is not, or has no location.
 ///

@@ -5,7 +5,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde::Serialize;
 use url::Url;
 
-use crate::{HttpError, location};
+use crate::error::HttpError;
+use crate::location;
 
 /// A request of a tool.
 ///

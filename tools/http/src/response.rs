@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use tools::ToolError;
 use url::Url;
 
-use crate::HttpError;
+use crate::error::HttpError;
 
 /// A response, whole and decompressed.
 #[derive(Clone, Debug)]

@@ -5,7 +5,8 @@ use tools::Secret;
 use tools::protocol::{InvalidTarget, Normaliser};
 use url::{Origin, Url};
 
-use crate::{HttpError, headers, location};
+use crate::error::HttpError;
+use crate::{headers, location};
 
 /// A secret that the client sends in one header to one origin. Neither a tool nor a model sees it.
 ///

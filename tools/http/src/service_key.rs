@@ -3,7 +3,9 @@
 use host::settings::{Origin, Setting};
 use tools_text::KeySource;
 
-use crate::{BoundSecret, HttpError, Url};
+use crate::Url;
+use crate::error::HttpError;
+use crate::secret::BoundSecret;
 
 /// The place of a service's key: in a request, and in the environment of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

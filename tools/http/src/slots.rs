@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tools::IgnorePoison as _;
 use url::Url;
 
-use crate::HttpLimits;
+use crate::limits::HttpLimits;
 
 /// Limits concurrent requests, per host and in all. A client and its siblings share it.
 #[derive(Debug)]

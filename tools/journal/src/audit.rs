@@ -7,10 +7,12 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use tools::Digest;
 
+use crate::chain::Head;
+use crate::entry::AuditEntry;
 use crate::ledger::stored_digest;
-use crate::open::{Fault, WITH_SESSIONS};
+use crate::open::{Fault, OpenError, WITH_SESSIONS};
 use crate::row::{COLUMNS, ERASED, RULING};
-use crate::{AuditEntry, Head, OpenError, chain, open, row};
+use crate::{chain, open, row};
 
 /// A read-only view of a journal. Reading does not block writers.
 #[derive(Debug)]

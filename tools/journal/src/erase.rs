@@ -4,9 +4,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, params_from_iter};
 
-use crate::open::Fault;
+use crate::open::{Fault, OpenError};
 use crate::row::{COLUMNS, erased_columns};
-use crate::{Durability, OpenError, open};
+use crate::{Durability, open};
 
 /// An error from [`erase`].
 #[derive(Debug, thiserror::Error)]

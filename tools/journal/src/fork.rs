@@ -6,10 +6,12 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
+use crate::audit::Audit;
 use crate::ledger::Ledger;
-use crate::open::Fault;
+use crate::open::{Fault, OpenError};
 use crate::row::{COLUMNS, now_ms};
-use crate::{Audit, JournalOptions, OpenError, open, start};
+use crate::sqlite::JournalOptions;
+use crate::{open, start};
 
 /// An error from [`Audit::fork`].
 #[derive(Debug, thiserror::Error)]

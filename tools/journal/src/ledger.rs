@@ -5,9 +5,10 @@ use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 use tools::Digest;
 use tools::journal::{CallKey, RecordedCall};
 
+use crate::chain;
+use crate::chain::Head;
 use crate::open::Fault;
 use crate::row::{COLUMNS, OUTCOME, Row, number};
-use crate::{Head, chain};
 
 /// A journal inside of an exclusive write transaction.
 pub(crate) struct Ledger<'a> {

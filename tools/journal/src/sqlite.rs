@@ -11,9 +11,10 @@ use tools::protocol::canonical_json;
 use tools::{Digest, ErrorCode, Json, ToolResult};
 use tools_store::Durability;
 
+use crate::open;
+use crate::open::OpenError;
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
 use crate::writer::Writer;
-use crate::{OpenError, open};
 
 /// A journal in a SQLite file. Clones share the file and its writer thread.
 ///

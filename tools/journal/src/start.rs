@@ -4,10 +4,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use tools::Grant;
 use tools::journal::{Checkpoint, JournalFuture, SessionStart};
 
-use crate::audit::unreadable;
+use crate::audit::{Audit, AuditError, unreadable};
 use crate::ledger::Ledger;
 use crate::open::{Fault, VERSION, WITH_JOBS, WITH_MODELS, WITH_SESSIONS};
-use crate::{Audit, AuditError, SqliteJournal};
+use crate::sqlite::SqliteJournal;
 
 impl SqliteJournal {
     /// Records the start of a session, unless the session has a checkpoint. Returns false if it has one.

@@ -8,9 +8,8 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use tools::journal::JournalError;
 
-use crate::OpenError;
 use crate::ledger::Ledger;
-use crate::open::{Fault, begin};
+use crate::open::{Fault, OpenError, begin};
 
 /// The capacity of the queue. Senders wait while it is full.
 const QUEUE: usize = 1024;

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use protocol::{Tool, ToolName};
 
-use crate::Field;
+use crate::field::Field;
 use crate::text::each_text;
 use crate::words::{Stem, Words};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use protocol::{Tool, ToolName};
 
-use crate::Field;
 use crate::document::{Document, fingerprint};
+use crate::field::Field;
 use crate::query::Query;
 use crate::rank::Ranking;
 use crate::words::{Settings, Words};

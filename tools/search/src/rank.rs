@@ -1,7 +1,7 @@
 //! BM25 over weighted fields.
 
-use crate::Field;
 use crate::document::Document;
+use crate::field::Field;
 use crate::query::Query;
 
 /// The parameters of the ranking.

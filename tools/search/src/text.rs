@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use protocol::Tool;
 use serde_json::Value;
 
-use crate::Field;
+use crate::field::Field;
 
 /// The keys of a schema with one schema or a list of schemas for the same value or its parts.
 const NESTED: [&str; 6] = [

@@ -4,9 +4,10 @@ use protocol::{Access, Target};
 
 use super::clock::before_deadline;
 use crate::admission::{Key, Permit, Refused, Request};
-use crate::context::{CallScope, QueueNumber};
+use crate::context::{CallScope, QueueNumber, ToolContext};
+use crate::entry::Entry;
+use crate::tool_error::ToolErrorKind;
 use crate::trees::Trees;
-use crate::{Entry, ToolContext, ToolErrorKind};
 
 /// The scheme of programs, which touch more than their own target.
 const PROGRAM: &str = "exec";

@@ -8,11 +8,13 @@ use tokio::sync::OnceCell;
 use super::CallSpan;
 use super::clock::{NoAnswer, until_answered};
 use super::preview::PreviewRequest;
+use crate::concern::Concern;
+use crate::context::{Approval, Approver, Decision, ToolContext};
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::isolate::{Isolated, Panic};
-use crate::{
-    Approval, Approver, Concern, Decision, Entry, Input, Resolve as _, Scope, ToolContext,
-    ToolError, ToolErrorKind,
-};
+use crate::resolve::{Resolve as _, Scope};
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The most questions about one call whose effect is another one after each answer.
 const MOST_QUESTIONS: usize = 3;

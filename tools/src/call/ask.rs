@@ -4,9 +4,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::clock::{NoAnswer, until_answered};
-use crate::context::NobodyThere;
+use crate::context::{NobodyThere, ToolContext};
 use crate::isolate::{Isolated, Panic};
-use crate::{Answer, Question, ToolContext, ToolError, ToolErrorKind};
+use crate::question::{Answer, Question};
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The error for a question without an answer. [`Answer::Declined`] is an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use protocol::Target;
 
-use crate::ToolErrorKind;
 use crate::policy::{Ruling, Verdict};
+use crate::tool_error::ToolErrorKind;
 
 /// Returns the targets that need an approval, or `None` if the call needs none. The list is empty if the policy asks about a call
 /// without targets.

@@ -3,7 +3,11 @@
 use protocol::{Content, Json, Limits, ResourceContents, ToolResult};
 
 use super::overflow::Overflow;
-use crate::{Entry, ToolErrorKind, Violation, WholeOutput, size};
+use crate::entry::Entry;
+use crate::output_store::WholeOutput;
+use crate::schema::Violation;
+use crate::size;
+use crate::tool_error::ToolErrorKind;
 
 /// The maximum length in bytes of a URI, name, media type or description of a content piece.
 const MAX_LABEL_BYTES: usize = 8 * 1024;

@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::context::CallScope;
+use crate::context::{CallScope, ToolContext};
 use crate::handler::ConnectFuture;
 use crate::isolate::{Isolated, Panic};
 use crate::timer::timer;
-use crate::{ToolContext, ToolError, ToolErrorKind};
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The message of calls that need a timer without a clock.
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";

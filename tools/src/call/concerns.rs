@@ -3,9 +3,12 @@
 use protocol::{Access, Target};
 
 use super::sent_texts::SentTexts;
-use crate::context::KnownTexts;
+use crate::concern::Concern;
+use crate::context::{KnownTexts, ToolContext};
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::isolate::Panic;
-use crate::{Concern, Entry, Input, ToolContext, ToolErrorKind};
+use crate::tool_error::ToolErrorKind;
 
 /// Returns the concerns about a call.
 ///

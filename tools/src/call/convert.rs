@@ -9,8 +9,11 @@ use std::path::{Path, PathBuf};
 use protocol::{Content, Effects};
 use serde_json::Value;
 
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::schema::{Reading, quote, read, unescape};
-use crate::{Entry, Input, ToolContext, ToolErrorKind};
+use crate::tool_error::ToolErrorKind;
 
 /// The root of the files that targets of the scheme `fs` name, as a service of a context. An argument with an absolute path below it is
 /// read as relative to it.

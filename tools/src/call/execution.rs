@@ -9,7 +9,8 @@ use tracing::Span;
 
 use super::record;
 use super::span::CallSpan;
-use crate::{ToolContext, ToolError};
+use crate::context::ToolContext;
+use crate::tool_error::ToolError;
 
 /// The future of a call. It owns its data, so it can move to another task. Dropping it cancels the call. After completion, further
 /// polls stay pending.

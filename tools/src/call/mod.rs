@@ -109,8 +109,12 @@ use tokio::time::Instant;
 use self::convert::Converted;
 use self::overflow::Overflow;
 use self::record::Record;
-use crate::context::CallScope;
-use crate::{AbsentTools, Arguments, Entry, Host, ToolContext, ToolError, ToolErrorKind, schema};
+use crate::absent_tools::AbsentTools;
+use crate::arguments::Arguments;
+use crate::context::{CallScope, Host, ToolContext};
+use crate::entry::Entry;
+use crate::schema;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 pub use crate::context::deadline::DeadlineObserver;
 pub use crate::context::order::CallOrder;

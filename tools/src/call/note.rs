@@ -3,8 +3,10 @@
 use protocol::{Content, ToolResult};
 
 use super::convert;
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::schema::{Misspelt, Reading, misspelt, quote};
-use crate::{Entry, Input, ToolContext};
 
 /// Returns a note for each argument that was read as another value, one for each misspelt argument, and one for a call with a
 /// former name of the tool. The result of a nested call is for a tool, which may parse it, so it has none.

@@ -3,8 +3,11 @@
 use std::any::TypeId;
 use std::borrow::Cow;
 
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::output_store::OutputStore;
+use crate::resolve::{Resolve as _, Scope};
 use crate::visible::{head, tail};
-use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
 
 /// The approximate length of the notice about missing bytes. Truncating a shorter text would make it longer.
 const NOTICE_BYTES: usize = 128;

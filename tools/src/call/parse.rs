@@ -3,7 +3,12 @@
 use protocol::Json;
 use protocol::json::{InvalidJson, MAX_DEPTH};
 
-use crate::{Arguments, Entry, Input, ToolErrorKind, Violation, size};
+use crate::arguments::Arguments;
+use crate::entry::Entry;
+use crate::input::Input;
+use crate::schema::Violation;
+use crate::size;
+use crate::tool_error::ToolErrorKind;
 
 /// Parses the arguments.
 ///

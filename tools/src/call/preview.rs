@@ -12,10 +12,14 @@ use super::CallSpan;
 use super::bound::bound_error;
 use super::overflow::Overflow;
 use super::run::Run;
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::isolate::Panic;
-use crate::preview::{PreviewOutcome, PreviewSource};
+use crate::preview::{Preview, PreviewOutcome, PreviewSource};
+use crate::resolve::{Resolve, Scope};
+use crate::tool_error::{ToolError, ToolErrorKind};
 use crate::visible::head;
-use crate::{Entry, Input, Preview, Resolve, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// The time limit of a preview. A person waits for the question meanwhile.
 const TIME_LIMIT: Duration = Duration::from_secs(2);

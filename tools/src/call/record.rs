@@ -12,15 +12,17 @@ use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
 use super::clock::until_cancelled;
-use crate::context::{CallOrigin, CallScope, ParentCall, error_result};
+use crate::context::{CallOrigin, CallScope, ParentCall, ToolContext, error_result};
+use crate::entry::Entry;
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
     BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture,
     OutcomeRecord, RecordedCall,
 };
 use crate::policy::Ruling;
+use crate::resolve::{Resolve as _, Scope};
 use crate::timer::timer;
-use crate::{Entry, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The time limit of a journal before the call's deadline starts and after the call has ended.
 const JOURNAL_TIMEOUT: Duration = Duration::from_secs(30);

@@ -8,9 +8,11 @@ use tokio::time::Instant;
 
 use super::clock::before_deadline;
 use super::run;
-use crate::context::CallScope;
+use crate::context::{CallScope, ToolContext};
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::timer::timer;
-use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind};
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The first delay between attempts, without jitter.
 const SHORTEST: Duration = Duration::from_millis(100);

@@ -5,9 +5,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::clock::{Alarm, end_reason};
-use crate::context::CallScope;
+use crate::context::{CallScope, ToolContext};
+use crate::entry::Entry;
+use crate::handler::HandlerFuture;
+use crate::input::Input;
 use crate::isolate::{Isolated, Panic};
-use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, layer};
+use crate::layer;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// Runs the layers and the handler. When the future completes or is dropped, it cancels the tool's token, so that a blocking tool can
 /// stop. A result after the end of the call is discarded.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use protocol::{Access, Normaliser, Target};
 use serde_json::Value;
 
-use crate::{Entry, Input};
+use crate::entry::Entry;
+use crate::input::Input;
 
 /// The arguments of a call that are URLs of hosts which it reads, and the texts beside them.
 pub(super) struct SentTexts<'a> {

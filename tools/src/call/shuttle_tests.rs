@@ -14,9 +14,10 @@ use tokio::time::{Instant, advance};
 use tokio_util::sync::CancellationToken;
 
 use self::workshop::{Seen, Workshop, after_a_while, clock, writer};
+use crate::ErrorCode;
 use crate::call::{CallOrder, CallPlace};
+use crate::context::ToolContext;
 use crate::schedule::{Thread, all, check};
-use crate::{ErrorCode, ToolContext};
 
 const LIMIT: Duration = Duration::from_secs(5);
 

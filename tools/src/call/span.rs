@@ -12,8 +12,11 @@ use super::convention::{
     OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION,
     TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT, TOOL_DESCRIPTION, TOOL_NAME, TOOL_TYPE,
 };
-use crate::context::ScopeSpan;
-use crate::{Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
+use crate::context::{ScopeSpan, ToolContext};
+use crate::entry::Entry;
+use crate::input::Input;
+use crate::resolve::{Resolve as _, Scope};
+use crate::tool_error::ToolError;
 
 const LEVEL: Level = Level::INFO;
 
@@ -139,7 +142,7 @@ fn fail(span: &Span, code: ErrorCode, reason: Option<&dyn Display>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Host;
+    use crate::context::Host;
 
     #[test]
     fn a_call_without_a_subscriber_has_no_span() {

@@ -2,8 +2,9 @@
 
 use protocol::{Effects, Json, Target, TargetError};
 
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::isolate::Panic;
-use crate::{Entry, Input};
 
 impl Entry {
     /// Returns the targets of a call, sorted and without duplicates.

@@ -2,8 +2,13 @@
 
 use protocol::{Target, TargetError};
 
+use crate::context::ToolContext;
+use crate::entry::Entry;
+use crate::input::Input;
 use crate::isolate::Panic;
-use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind, Violation, schema};
+use crate::schema;
+use crate::schema::Violation;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// Validates the arguments and returns the targets of the call.
 ///

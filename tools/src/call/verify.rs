@@ -3,9 +3,10 @@
 use protocol::Example;
 
 use super::validate::validate;
-use crate::entry::schema_error;
+use crate::entry::{Entry, schema_error};
+use crate::register_error::RegisterError;
 use crate::schema::SchemaError;
-use crate::{Entry, RegisterError, ToolErrorKind};
+use crate::tool_error::ToolErrorKind;
 
 impl Entry {
     /// Compiles the schemas and validates the examples, which registration does not do. For tests of tools, and for programs that check

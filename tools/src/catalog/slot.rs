@@ -9,11 +9,15 @@ use std::sync::Arc;
 
 use protocol::{ToolName, ToolNames};
 
+use crate::admission::Admission;
+use crate::conflict::{Conflict, Problem};
+use crate::entry::Entry;
+use crate::register_error::{DefinitionError, RegisterError};
+use crate::resolve::Resolve;
+use crate::source::Source;
+use crate::submission::Submission;
 use crate::sync::{OnceLock, thread_local};
-use crate::{
-    Admission, Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source,
-    Submission, ToolError, ToolErrorKind,
-};
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// A catalog's content under one name. Cheap to clone, so that slow work is done outside of the catalog's lock.
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 use protocol::ToolName;
 
 use super::ToolContext;
-use crate::{ToolError, visible};
+use crate::tool_error::ToolError;
+use crate::visible;
 
 /// The error for calls that cannot be made as those of a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

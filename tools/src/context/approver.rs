@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use protocol::{Digest, Json, Target, ToolName, ToolNames};
 
+use crate::concern::Concern;
+use crate::context::ToolContext;
 use crate::policy::{Ruling, SensitivePath};
-use crate::preview::PreviewSource;
-use crate::{Answer, Concern, Preview, Question, ToolContext, ToolError};
+use crate::preview::{Preview, PreviewSource};
+use crate::question::{Answer, Question};
+use crate::tool_error::ToolError;
 
 /// The future of an [`Approver`]'s decision.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;

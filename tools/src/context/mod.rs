@@ -25,11 +25,11 @@ use protocol::wire::Format;
 use protocol::{Clause, Grant, ToolName};
 use tokio_util::sync::CancellationToken;
 
+use crate::entry::Entry;
 use crate::journal::Journal;
 use crate::layer::Layer;
-use crate::policy::SensitivePaths;
+use crate::policy::{Policy, SensitivePaths};
 use crate::sync::Mutex;
-use crate::{Entry, Policy};
 
 pub use self::approver::{
     AnswerFuture, Approval, ApprovalFuture, Approver, Decision, NobodyThere, Person,

@@ -6,8 +6,10 @@ use std::time::Duration;
 use protocol::{Clause, Grant, Target, ToolNames};
 
 use super::{NotInherited, ToolContext};
+use crate::concern::Concern;
+use crate::context::Approval;
 use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Sensitivity, Verdict};
-use crate::{Approval, Concern, ToolErrorKind};
+use crate::tool_error::ToolErrorKind;
 
 impl ToolContext {
     /// Returns the policy, or `None` if none is set.

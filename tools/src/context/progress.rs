@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::ProtectedFile;
-use crate::ToolContext;
+use crate::context::ToolContext;
 use crate::visible::head;
 
 /// The progress of a call, as reported by its tool.

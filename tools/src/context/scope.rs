@@ -13,10 +13,12 @@ use tracing::Span;
 
 use super::deadline::CallDeadline;
 use super::{NotInherited, Services, ToolContext};
-use crate::context::Need;
+use crate::context::{Need, Progress};
+use crate::entry::Entry;
+use crate::resolve::{Resolve, Scope};
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::sync::{Mutex, OnceLock, lock};
-use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The maximum nesting depth of calls.
 const MAX_DEPTH: u32 = 16;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ToolErrorKind;
+use crate::tool_error::ToolErrorKind;
 
 /// A map of services by type, such as a workspace, an HTTP client or a store. Tools have no state of their own and use services
 /// instead.

@@ -6,8 +6,9 @@ use protocol::ToolResult;
 use protocol::wire::Format;
 
 use super::ToolContext;
+use crate::entry::Entry;
 use crate::spelling::Spelling;
-use crate::{Entry, ToolError};
+use crate::tool_error::ToolError;
 
 impl ToolContext {
     /// Sets the format in which the model knows the tools. Texts for the model, such as errors, then use its names of tools and

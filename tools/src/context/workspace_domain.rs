@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Host;
+use crate::context::Host;
 use crate::policy::{SensitivePath, Sensitivity};
 
 /// The description of a control file in approval requests and refusals.

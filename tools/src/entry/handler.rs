@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::context::Need;
-use crate::handler::{ConnectFuture, KeptCall, PreviewFuture};
-use crate::{Concern, Handler, HandlerFuture, Input, Targets, ToolContext, ToolError};
+use crate::concern::Concern;
+use crate::context::{Need, ToolContext};
+use crate::handler::{ConnectFuture, Handler, HandlerFuture, KeptCall, PreviewFuture, Targets};
+use crate::input::Input;
+use crate::tool_error::ToolError;
 
 /// The handler of a registration or a submission, with defaults for arguments that calls may leave out.
 #[derive(Clone)]

@@ -9,8 +9,11 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::{Handler, HandlerFuture, IntoToolResult, value};
+use crate::context::ToolContext;
 use crate::handler::PreviewFuture;
-use crate::{Input, Preview, ToolContext, ToolError, ToolErrorKind};
+use crate::input::Input;
+use crate::preview::Preview;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The maximum number of blocking tools that run at once in a process. A tool that ignores its token keeps its permit until it returns.
 const MAX_BLOCKING: usize = 64;

@@ -22,8 +22,12 @@ use protocol::{Target, TargetError, ToolResult};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::context::Need;
-use crate::{Concern, Entry, Input, ToolContext, ToolError, ToolErrorKind, Violation};
+use crate::concern::Concern;
+use crate::context::{Need, ToolContext};
+use crate::entry::Entry;
+use crate::input::Input;
+use crate::schema::Violation;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 pub use crate::preview::PreviewFuture;
 pub use blocking::blocking;

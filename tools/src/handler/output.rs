@@ -8,7 +8,8 @@ use protocol::{Content, Json, ToolResult};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ToolError, ToolErrorKind, Violation};
+use crate::schema::Violation;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// The text for `()`. Models take an empty result for a failure.
 const DONE: &str = "ok";

@@ -6,8 +6,11 @@ use protocol::Example;
 use serde_json::Value;
 
 use super::fault::{Fault, LintRule};
+use crate::ToolResult;
 use crate::call::{Resolve, execute};
-use crate::{Entry, Host, ToolError, ToolErrorKind, ToolResult};
+use crate::context::Host;
+use crate::entry::Entry;
+use crate::tool_error::{ToolError, ToolErrorKind};
 
 /// Validates the examples, and runs those of a pure tool twice. Nested calls are resolved in `scope`. Without a host, the examples
 /// of a tool that needs services do not run.

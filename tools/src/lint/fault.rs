@@ -5,7 +5,10 @@ use std::fmt;
 use protocol::ToolName;
 use serde::Serialize;
 
-use crate::{DefinitionError, Entry, Problem, RegisterError, Source};
+use crate::conflict::Problem;
+use crate::entry::Entry;
+use crate::register_error::{DefinitionError, RegisterError};
+use crate::source::Source;
 
 /// A house rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -13,7 +13,11 @@ use std::sync::Arc;
 use protocol::wire::{Format, Strictness};
 use serde_json::Value;
 
-use crate::{Catalog, Effects, Entry, Host, RegisterError, Tool};
+use crate::catalog::Catalog;
+use crate::context::Host;
+use crate::entry::Entry;
+use crate::register_error::RegisterError;
+use crate::{Effects, Tool};
 
 pub use fault::{Fault, LintRule, Severity};
 

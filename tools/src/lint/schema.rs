@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::fault::{Fault, LintRule};
 use super::wording::is_sentence;
-use crate::Entry;
+use crate::entry::Entry;
 
 /// The maximum length of a parameter schema as canonical JSON, in bytes.
 const MAX_BYTES: usize = 4_096;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::fault::{Fault, LintRule};
-use crate::Entry;
+use crate::entry::Entry;
 use crate::near::fold;
 
 /// The maximum length of a description, in characters.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::reason::subject;
 use super::{Policy, Reason, Rule, SensitivePaths, Sensitivity, Verdict, host};
-use crate::join;
+use crate::join::join;
 
 /// The ruling about a call without targets and without a policy, as text.
 const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is about it";

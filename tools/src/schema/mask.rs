@@ -227,7 +227,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Secret;
+    use crate::secret::Secret;
 
     const KEY: &str = "7Yt";
 

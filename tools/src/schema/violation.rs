@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::branch::{self, Nearest};
 use super::mask::MASK;
 use super::{expectation, phrase};
-use crate::join;
+use crate::join::join;
 use crate::near::near;
 
 /// The most violations that are reported one by one.

@@ -11,11 +11,16 @@ use shuttle::future::block_on;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::context::{Host, ToolContext};
+use crate::entry::Entry;
+use crate::handler::{Handler, HandlerFuture};
+use crate::input::Input;
+use crate::register_error::{DefinitionError, RegisterError};
 use crate::schedule::{all, check, nothing, thread, tool};
-use crate::{
-    DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Host, Input, RegisterError,
-    SharedCatalog, Source, Submission, ToolContext, ToolResult,
-};
+use crate::shared::SharedCatalog;
+use crate::source::Source;
+use crate::submission::Submission;
+use crate::{ErrorCode, ToolResult};
 
 /// Creates a tool whose source line identifies the thread that registers it.
 fn entry(name: &str, line: u32) -> Entry {

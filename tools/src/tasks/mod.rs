@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::Entry;
+use crate::entry::Entry;
 
 mod service;
 mod table;

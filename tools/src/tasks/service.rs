@@ -15,8 +15,10 @@ use tokio_util::sync::CancellationToken;
 use super::table::{SESSION, Table};
 use super::{Lost, StoredTask, StoredTasks, Task, TaskEntry, TaskInfo, TaskStore, Told};
 use crate::call::in_time;
+use crate::context::{Services, ToolContext};
+use crate::entry::Entry;
 use crate::sync::IgnorePoison as _;
-use crate::{Entry, Services, ToolContext, ToolError};
+use crate::tool_error::ToolError;
 
 /// The longest time for the check of a result.
 const CHECK: Duration = Duration::from_secs(30);

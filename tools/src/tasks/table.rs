@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{StoredTasks, TaskEntry, TaskInfo, TaskStore};
-use crate::ToolError;
+use crate::tool_error::ToolError;
 
 /// The most tasks that run at once in a session.
 const MAX_RUNNING: usize = 8;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use protocol::{Json, ToolResult};
 use serde::{Deserialize, Serialize};
 
-use crate::{ToolContext, ToolError};
+use crate::context::ToolContext;
+use crate::tool_error::ToolError;
 
 /// The future of a [`Task`].
 pub type TaskFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -6,8 +6,10 @@ use std::time::Duration;
 use protocol::{ErrorCode, Grant, Target};
 
 use super::message::Message;
+use crate::concern::Concern;
 use crate::policy::SensitivePath;
-use crate::{Concern, Source, Violation};
+use crate::schema::Violation;
+use crate::source::Source;
 
 /// The kind of a failed call, without the tool's name. Handlers and pipeline stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -7,9 +7,11 @@ use std::time::Duration;
 use protocol::Target;
 
 use super::{ToolError, ToolErrorKind};
+use crate::concern::Concern;
+use crate::join::join;
 use crate::policy::{SensitivePath, Sensitivity};
+use crate::source::Source;
 use crate::spelling::Spelling;
-use crate::{Concern, Source, join};
 
 /// The message of an error.
 pub(super) struct Message<'a> {

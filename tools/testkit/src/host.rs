@@ -9,7 +9,7 @@ use tools::{
     ToolResult,
 };
 
-use crate::IntoCatalog;
+use crate::into_catalog::IntoCatalog;
 
 /// A host for tests: calls the tools of a crate through the whole pipeline.
 ///

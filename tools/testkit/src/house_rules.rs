@@ -5,8 +5,8 @@ use std::{panic, thread};
 use tools::Host;
 use tools::lint::{Fault, Lint, LintRule};
 
-use crate::IntoCatalog;
 use crate::host::runtime;
+use crate::into_catalog::IntoCatalog;
 
 /// The rules for tools that a model chooses and calls, which [`LintRule`] lists. `toolcrib lint --deny warnings` checks the same.
 ///

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use encoding_rs::Encoding;
 
 use crate::declaration::find_declared as declared_in;
-use crate::{TextEncoding, label};
+use crate::encoding::TextEncoding;
+use crate::label;
 
 /// Decodes a document. Bytes that are invalid in its charset become replacement characters.
 ///

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use crate::TextEncoding;
+use crate::encoding::TextEncoding;
 
 /// The error for bytes that are no text for this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

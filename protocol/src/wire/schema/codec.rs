@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use super::keys::{WireKeys, declares, stem};
 use super::keyword::{members, strings};
-use crate::Json;
-use crate::json::{Kind, Node};
+use crate::json::{Json, Kind, Node};
 
 /// Translates the arguments of a tool's calls between the catalog and a wire.
 ///

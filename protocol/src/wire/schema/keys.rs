@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::dialect::KeyGrammar;
 use super::document::Document;
 use super::keyword::{members, strings};
-use crate::Digest;
+use crate::digest::Digest;
 
 /// The replacements of a schema's property keys. A key has the same replacement everywhere in the schema.
 ///

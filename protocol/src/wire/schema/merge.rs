@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::keyword::{ANNOTATIONS, PLACE, is_any, members, replace_each, strings};
-use crate::canonical_json;
+use crate::json::canonical::canonical_json;
 use crate::word_list::has_word;
 
 /// Adds the keywords of `other` to `into`, so that a value that matches both matches the result. Returns the keywords that one schema

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::keyword::{Holds, holds, sort, strings};
-use crate::canonical_json;
+use crate::json::canonical::canonical_json;
 
 /// Returns a schema as JSON text: required properties first, in the order of `required`, and all other members sorted.
 pub(in crate::wire) fn to_text(schema: &Value) -> String {

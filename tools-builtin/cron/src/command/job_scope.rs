@@ -7,7 +7,8 @@ use host::{CommandError, Exit};
 use tools::context::KnownTexts;
 use tools::{Host, Target};
 
-use crate::{Job, Schedule, Work};
+use crate::job::{Job, Work};
+use crate::schedule::Schedule;
 
 /// The limits of a session that runs a job: those of the session that made it.
 #[derive(Clone, Debug)]

@@ -9,8 +9,9 @@ use serde_json::Value;
 use tools::{CancellationToken, ToolCall, counted};
 
 use super::job_scope::JobScope;
-use crate::serve::POLL;
-use crate::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, SystemClock, Work};
+use crate::job::{DueRun, Job, Outcome, RunEnd, Work};
+use crate::jobs::Jobs;
+use crate::serve::{JobServer, POLL, SystemClock};
 
 /// Runs the jobs that are due: those of now, or all until the command has to end.
 pub(super) async fn run(

@@ -8,7 +8,9 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 use tools::visible::visible;
 
-use crate::{CronError, Job, Jobs, RunRecord, UnreadableJob};
+use crate::error::{CronError, UnreadableJob};
+use crate::job::{Job, RunRecord};
+use crate::jobs::Jobs;
 
 /// Prints the jobs of the workspace, or all jobs.
 pub(super) async fn list(

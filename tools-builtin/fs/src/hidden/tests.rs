@@ -2,8 +2,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::Workspace;
 use crate::fixture::Fixture;
+use crate::workspace::Workspace;
 
 /// A fixture whose workspace hides these paths below its root.
 fn hiding(fixture: Fixture, places: &[&str]) -> Fixture {

@@ -43,8 +43,8 @@ use tools::{CancellationToken, Host, IgnorePoison as _, counted};
 use super::chat_session::{ChatSession, say};
 use super::folder::{ChannelFolder, refuse};
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
+use crate::incoming::{Claim, IncomingMessage, NotTaken};
 use crate::settings::channels::with_replies;
-use crate::{Claim, IncomingMessage, NotTaken};
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
 const GRACE: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 use tools_store::private;
 
-use crate::IncomingMessage;
+use crate::incoming::IncomingMessage;
 
 /// The end of the name of the file of a message that waits.
 const WAITING: &str = "json";

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 
 use super::kept::KeptFile;
-use crate::IncomingMessage;
+use crate::incoming::IncomingMessage;
 
 /// The messages of a chat that may wait.
 const MAX_WAITING: usize = 32;

@@ -13,11 +13,10 @@ use tools::source;
 use tools_http::Url;
 
 use self::session::Encryption;
-use crate::error::field;
-use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType,
-    OutgoingMessage, SendError, SendFuture,
-};
+use crate::channel_settings::{Channel, ChannelSettings, SendFuture};
+use crate::delivery::{Delivery, OutgoingMessage};
+use crate::error::{ChannelError, SendError, field};
+use crate::kind::{ChannelField, ChannelKind, FieldType};
 
 inventory::submit! {
     ChannelKind {

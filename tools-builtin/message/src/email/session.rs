@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tools_http::Connection;
 
 use super::stream::SmtpStream;
-use crate::SendError;
+use crate::error::SendError;
 
 /// The time until the server wants the content of the mail.
 const PREPARATION: Duration = Duration::from_secs(60);

@@ -12,7 +12,7 @@ use lettre::transport::smtp::extension::ClientId;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tools_http::Connection;
 
-use crate::SendError;
+use crate::error::SendError;
 
 /// The greeting of a server that has none, because it greeted before the encryption.
 const GREETING: &[u8] = b"220 encrypted\r\n";

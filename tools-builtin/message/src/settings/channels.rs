@@ -11,7 +11,10 @@ use tools_http::settings::channel_client;
 
 use super::ChannelKeys;
 use super::table::ConfiguredChannel;
-use crate::{Channel, ChannelError, ChannelSettings, Channels, REPLY, kind};
+use crate::channel_settings::{Channel, ChannelSettings};
+use crate::channels::{Channels, REPLY};
+use crate::error::ChannelError;
+use crate::kind;
 
 /// The channel that every program has, unless the settings have one of this name.
 const TERMINAL: &str = "terminal";

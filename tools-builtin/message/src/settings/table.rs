@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Channels, FieldType};
+use crate::channels::Channels;
+use crate::kind::FieldType;
 use host::settings::{Base, Document, file, non_blank, variable};
 use tools_text::KeySource;
 

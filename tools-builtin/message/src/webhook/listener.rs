@@ -14,7 +14,7 @@ use super::seen::Seen;
 use super::signature::Signature;
 use super::{Format, slack};
 use super::{Parsed, message, text};
-use crate::{Inbox, ListenError};
+use crate::incoming::{Inbox, ListenError};
 
 /// The number of messages that may come at once, and further ones in a second.
 const BURST: f64 = 50.0;

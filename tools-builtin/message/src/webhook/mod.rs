@@ -16,11 +16,11 @@ use tools_http::{Method, Request, StatusCode, Url};
 
 use self::listener::Listener;
 use self::signature::Signature;
-use crate::error::field;
-use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox,
-    IncomingMessage, ListenFuture, OutgoingMessage, SendError, SendFuture,
-};
+use crate::channel_settings::{Channel, ChannelSettings, SendFuture};
+use crate::delivery::{Delivery, OutgoingMessage};
+use crate::error::{ChannelError, SendError, field};
+use crate::incoming::{Inbox, IncomingMessage, ListenFuture};
+use crate::kind::{ChannelField, ChannelKind, FieldType};
 
 /// The minimum length of a key in bytes.
 const MIN_KEY: usize = 16;

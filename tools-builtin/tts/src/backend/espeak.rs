@@ -11,7 +11,8 @@ use tools_exec::{Prepared, Sandbox};
 use tools_fs::Workspace;
 
 use super::{SpeechBackend, SpeechFuture, Utterance};
-use crate::{SoundFormat, SpeechError};
+use crate::error::SpeechError;
+use crate::format::SoundFormat;
 
 const PROGRAM: &str = "espeak-ng";
 

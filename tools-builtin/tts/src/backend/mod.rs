@@ -10,7 +10,8 @@ use tools::linked::NamedSubmission;
 use tools::{Services, Source, ToolContext};
 use tools_http::{HttpClient, ServiceKey, Url};
 
-use crate::{SoundFormat, SpeechError};
+use crate::error::SpeechError;
+use crate::format::SoundFormat;
 
 /// The link-time record of a way to speak: a program or a service. Every program that links its crate finds it by name. Register it with
 /// [`inventory::submit!`](crate::inventory::submit).

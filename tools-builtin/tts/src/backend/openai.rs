@@ -5,7 +5,8 @@ use tools::{ToolContext, source, visible_line};
 use tools_http::{Method, Request, ServiceKey};
 
 use super::{SpeechBackend, SpeechFuture, Utterance};
-use crate::{SoundFormat, SpeechError};
+use crate::error::SpeechError;
+use crate::format::SoundFormat;
 
 const NAME: &str = "openai";
 

@@ -8,7 +8,7 @@ use tools::{Grant, Host, Services};
 
 use super::SpeechKeys;
 use super::speech::{SPEAK, build_speech};
-use crate::Speech;
+use crate::service::Speech;
 
 /// Returns the line on the backend: what is missing on this machine, and the linked backends, and the fault of what the settings name.
 /// `services` are those of a session.

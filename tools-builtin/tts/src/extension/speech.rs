@@ -6,7 +6,7 @@ use tools_http::settings::{backend_client, service_key};
 use tools_http::{BoundSecret, HttpClient};
 
 use super::SpeechKeys;
-use crate::Speech;
+use crate::service::Speech;
 
 /// Stands in errors for the two settings of the key.
 const KEY: &str = "tts.key";

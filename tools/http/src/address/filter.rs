@@ -6,7 +6,7 @@ use url::Url;
 
 use super::is_public;
 use super::private_host::{PrivateHost, literal};
-use crate::HttpError;
+use crate::error::HttpError;
 
 /// Refuses addresses that are not public, except those of hosts that the options name.
 #[derive(Clone, Debug, Default)]

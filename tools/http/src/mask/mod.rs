@@ -12,7 +12,7 @@ use aho_corasick::{Anchored, Input, Match};
 use http::{HeaderMap, HeaderValue};
 
 use self::spellings::{Encoding, spellings, utf16};
-use crate::BoundSecret;
+use crate::secret::BoundSecret;
 
 pub(crate) use self::stream::MaskedStream;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
 
-use crate::BoundSecret;
+use crate::secret::BoundSecret;
 
 /// The encoding of the text around a spelling, and so of its replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

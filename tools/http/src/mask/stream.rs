@@ -56,7 +56,7 @@ impl MaskedStream {
 mod tests {
     use super::super::tests::mask;
     use super::*;
-    use crate::BoundSecret;
+    use crate::secret::BoundSecret;
 
     /// Returns the whole after it arrived in chunks.
     fn streamed(mask: &Arc<Mask>, chunks: &[&[u8]]) -> Vec<u8> {

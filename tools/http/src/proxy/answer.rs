@@ -7,7 +7,8 @@ use hyper::body::Incoming;
 use tools::protocol::Target;
 use tools::visible_line;
 
-use crate::{HttpError, headers};
+use crate::error::HttpError;
+use crate::headers;
 
 /// A body of a server, or of the proxy itself.
 pub(super) type Body = Either<Incoming, Full<Bytes>>;

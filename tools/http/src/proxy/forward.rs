@@ -11,7 +11,8 @@ use url::Url;
 use super::Proxy;
 use super::answer::{Body, Refusal, remove_connection_headers};
 use super::tasks::Tasks;
-use crate::{HttpError, location};
+use crate::error::HttpError;
+use crate::location;
 
 /// Sends the request to the host of its URL, on a connection of its own, and returns the answer.
 ///

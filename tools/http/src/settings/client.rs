@@ -8,8 +8,14 @@ use tools_text::{KeySource, read_input};
 
 use super::keys::HttpKeys;
 use super::place::SecretPlace;
+use crate::Url;
 use crate::address::private_host;
-use crate::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, ServiceKey, Url};
+use crate::client::HttpClient;
+use crate::error::HttpError;
+use crate::limits::HttpLimits;
+use crate::options::HttpOptions;
+use crate::secret::BoundSecret;
+use crate::service_key::ServiceKey;
 
 /// The most bytes of a file of certificates.
 const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;

@@ -6,7 +6,7 @@ use host::settings::{Origin, Setting, Settings, SettingsError};
 use super::client;
 use super::keys::HttpKeys;
 use super::place::SecretPlace;
-use crate::HttpClient;
+use crate::client::HttpClient;
 
 /// Returns a warning for each secret that is not found, and for each setting that has less effect than it says.
 pub(crate) fn notices(settings: &Settings) -> Vec<String> {

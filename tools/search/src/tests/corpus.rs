@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use protocol::{Digest, Tool, ToolName};
 use serde_json::Value;
 
-use crate::Index;
+use crate::index::Index;
 
 /// The definitions and the queries that they answer.
 pub(crate) struct Corpus {

@@ -13,7 +13,7 @@ use protocol::Tool;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::corpus::{Corpus, Quality};
-use crate::Index;
+use crate::index::Index;
 use crate::rank::Ranking;
 use crate::words::Settings;
 

@@ -14,9 +14,13 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::Admission;
 use crate::call::CallPlace;
+use crate::catalog::Catalog;
+use crate::context::{Host, ToolContext};
 use crate::schedule::{Thread, check};
-use crate::{Admission, Catalog, Host, SharedCatalog, ToolContext, ToolError};
+use crate::shared::SharedCatalog;
+use crate::tool_error::ToolError;
 
 /// A runtime with a paused clock, which only [`advance`] moves. It is never shut down, because the remaining timers of a failed schedule
 /// would then wake threads that no longer exist, and hide the failure.

@@ -8,8 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use protocol::Tool;
 
 use super::Slot;
+use crate::admission::Admission;
+use crate::entry::Entry;
+use crate::register_error::DefinitionError;
 use crate::schedule::{Thread, all, check, nothing, thread, tool};
-use crate::{Admission, DefinitionError, Entry, Source, Submission};
+use crate::source::Source;
+use crate::submission::Submission;
 
 const fn submission(
     name: &'static str,

@@ -8,8 +8,10 @@ use protocol::{Effects, Tool};
 use serde_json::{Value, json};
 use shuttle::future::block_on;
 
+use crate::context::{Host, ToolContext};
+use crate::entry::Entry;
 use crate::schedule::{Thread, all, check};
-use crate::{Entry, Host, SharedCatalog, ToolContext};
+use crate::shared::SharedCatalog;
 
 async fn nothing(_: ToolContext, _: Value) {}
 

@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::schema::compiled::Compiled;
-use crate::schema_of;
+use crate::schema_of::schema_of;
 use protocol::Json;
 
 fn accepts(plain: &SimpleSchema, value: &Value) -> bool {

@@ -78,7 +78,7 @@ mod tests {
     use tools::CancellationToken;
 
     use super::*;
-    use crate::IncomingMessage;
+    use crate::incoming::IncomingMessage;
 
     /// Sessions that cannot be opened.
     struct NoSessions;
