@@ -271,7 +271,7 @@ async fn the_proxy_of_the_settings_is_not_used_and_not_passed_by() {
     let server = TestServer::start(|_| TestServer::ok("text/plain", "reached")).await;
     let resolver = TestResolver::new().with_name("a.example", "[2000::1]:0".parse().unwrap());
     let options = HttpOptions {
-        proxy: Some(server.url("/").into()),
+        proxy: Some(server.url("/")),
         resolver: Some(Arc::new(resolver)),
         ..HttpOptions::default()
     };

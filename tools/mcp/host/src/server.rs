@@ -53,7 +53,7 @@ pub(crate) fn import(
             let reached = match &server.settings.grant {
                 None => {
                     let mut command = server_command(executable.path).with_args(args);
-                    command.cwd = Some(cwd.into());
+                    command.cwd = Some(cwd);
                     let command = env.iter().fold(command, |command, (name, value)| {
                         command.with_env(name, value)
                     });
