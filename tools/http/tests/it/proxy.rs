@@ -21,7 +21,10 @@ async fn requests_go_through_the_proxy_except_those_to_private_hosts() {
     let options = HttpOptions {
         resolver: Some(resolver.clone()),
         private_hosts: vec!["127.0.0.1".into()],
-        proxy: Some(format!("http://user:pass@proxy.example:{}", proxy.address().port())),
+        proxy: Some(format!(
+            "http://user:pass@proxy.example:{}",
+            proxy.address().port()
+        )),
         ..HttpOptions::default()
     };
     assert_eq!(
