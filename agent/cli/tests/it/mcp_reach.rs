@@ -109,10 +109,8 @@ fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user()
     let crib = Crib::new();
     let root = crib.root();
     let program = root.join("sub/server");
-    let own = std::env::current_exe().unwrap();
-    std::fs::hard_link(&own, &program)
-        .or_else(|_| std::fs::copy(&own, &program).map(drop))
-        .unwrap();
+    // No second name: its time of change moves when another test removes one of its own, as if a program had written it.
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let [url, inbox, skill, policy] =
         ["url.txt", "in.jsonl", "kept/moon/SKILL.md", "policy.toml"].map(|path| root.join(path));
     crate::own_files::put(&url, "https://example.com/a-secret\n");
