@@ -72,14 +72,14 @@ impl Grant {
     #[must_use]
     pub fn with_origin(self, origin: impl Into<Arc<str>>) -> Self {
         let origin = origin.into();
-        let labelled = |layer: &Layer| {
-            layer
-                .iter()
+        let layers = self.layers.iter().map(|layer| {
+            let clauses = layer.iter();
+            clauses
                 .map(|clause| clause.clone().with_origin(origin.clone()))
                 .collect()
-        };
+        });
         Self {
-            layers: self.layers.iter().map(labelled).collect(),
+            layers: layers.collect(),
         }
     }
 
@@ -154,16 +154,16 @@ impl Grant {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn excerpt(&self, needed: &[Target]) -> String {
-        let is_near = |clause: &&Clause| {
-            clause
-                .scheme()
-                .is_none_or(|scheme| needed.iter().any(|target| target.scheme() == scheme))
-        };
         let layer = |layer: &Layer| {
             if layer.len() <= MAX_SHOWN {
                 return alternatives(layer);
             }
-            let near: Vec<_> = layer.iter().filter(is_near).take(MAX_SHOWN).collect();
+            let near = layer.iter().filter(|clause| {
+                clause
+                    .scheme()
+                    .is_none_or(|scheme| needed.iter().any(|target| target.scheme() == scheme))
+            });
+            let near: Vec<_> = near.take(MAX_SHOWN).collect();
             let others = layer.len() - near.len();
             match near[..] {
                 [] => format!("{others} clauses, none of them of this scheme"),

@@ -65,11 +65,13 @@ impl ToolResult {
     /// Returns the error code of a failed call, or [`ErrorCode::ToolError`] if the result holds no code. Returns `None` if the call
     /// succeeded.
     pub fn error_code(&self) -> Option<ErrorCode> {
-        let code = || {
-            ErrorCode::deserialize(self.structured.as_ref()?.value().pointer("/error/kind")?).ok()
-        };
-        self.is_error
-            .then(|| code().unwrap_or(ErrorCode::ToolError))
+        if !self.is_error {
+            return None;
+        }
+        let structured = self.structured.as_ref();
+        let kind = structured.and_then(|value| value.value().pointer("/error/kind"));
+        let code = kind.and_then(|kind| ErrorCode::deserialize(kind).ok());
+        Some(code.unwrap_or(ErrorCode::ToolError))
     }
 
     /// Returns the texts of the content, joined with line breaks. Other kinds of content are skipped.

@@ -180,9 +180,9 @@ impl Template {
                     .collect(),
             });
         }
-        let target = |value| Target::new(access, &self.scheme, value);
-        let targets: Result<_, _> = values.into_iter().flatten().map(target).collect();
-        targets.map_err(|reason| {
+        let targets = values.into_iter().flatten();
+        let targets = targets.map(|value| Target::new(access, &self.scheme, value));
+        targets.collect::<Result<_, _>>().map_err(|reason| {
             // The error of a single argument names it, so that the model knows which one to repair.
             let mut fields = self.fields();
             match (fields.next(), fields.next()) {

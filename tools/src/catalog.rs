@@ -351,11 +351,11 @@ impl Catalog {
 
 /// Builds the entries of submissions.
 pub(crate) fn build(submissions: &[&'static Submission]) -> Result<Vec<Arc<Entry>>, RegisterError> {
-    let build = |submission: &&'static Submission| submission.to_entry()?.with_checked_dialects();
-    submissions
-        .iter()
-        .map(|submission| build(submission).map(Arc::new))
-        .collect()
+    let entries = submissions.iter().map(|submission| {
+        let entry = submission.to_entry()?.with_checked_dialects();
+        entry.map(Arc::new)
+    });
+    entries.collect()
 }
 
 impl Clone for Catalog {

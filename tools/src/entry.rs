@@ -301,11 +301,12 @@ impl Entry {
                 .transpose()
                 .map_err(|error| schema_error(name, "output", error))?,
         );
-        let refused = |error| RegisterError::Effects {
-            name: name.clone(),
-            source: Box::new(error),
-        };
-        effects.check(parameters).map_err(refused)?;
+        effects
+            .check(parameters)
+            .map_err(|error| RegisterError::Effects {
+                name: name.clone(),
+                source: Box::new(error),
+            })?;
         let own = Mask::from_schema(parameters);
         let has_secrets = own.is_some();
         let mask = match handler.kept_call() {

@@ -112,14 +112,11 @@ impl OutputStore {
         let mut pieces = text.split(PREFIX);
         let mut out = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
-            let is_handle = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let digits = piece.get(..DIGITS);
+            let is_handle =
+                digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
             out.push_str(PREFIX);
-            out.push_str(
-                piece
-                    .get(..DIGITS)
-                    .filter(|digits| is_handle(digits))
-                    .map_or(piece, |_| &piece[DIGITS..]),
-            );
+            out.push_str(if is_handle { &piece[DIGITS..] } else { piece });
         }
         Cow::Owned(out)
     }

@@ -65,10 +65,9 @@ impl Trees {
 
     /// Returns true if a tree covers the folder in which all matches of the pattern lie.
     fn cover_all_of(&self, pattern: &str) -> bool {
-        let has_wildcard = |name: &&str| name.contains(['*', '?', '[', '{', '\\']);
         let names: Vec<_> = pattern
             .split('/')
-            .take_while(|name| !has_wildcard(name))
+            .take_while(|name| !name.contains(['*', '?', '[', '{', '\\']))
             .collect();
         let path = if names.is_empty() {
             ".".to_owned()

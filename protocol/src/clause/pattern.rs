@@ -204,8 +204,9 @@ impl Scan {
             None => (members, "["),
         };
         let invalid = "a class in `[…]` is invalid; write ASCII characters and ranges such as `a-z`, and a `-` last";
-        let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | '\\' | '[' | '!' | '^');
-        if members.is_empty() || !members.chars().all(is_plain) {
+        if members.is_empty()
+            || members.contains(|c: char| !c.is_ascii_graphic() || "/\\[!^".contains(c))
+        {
             return Err(invalid.to_owned());
         }
         // A `-` is a member only at the end, where it cannot form a range.

@@ -79,9 +79,9 @@ impl Declared {
 
     /// Returns true if an argument of the schema is named by a template, or cannot hold an address, a URL or a path.
     pub fn names(&self, argument: &str) -> bool {
-        let is_named = |field: &str| field == argument || root(field) == argument;
         self.templates()
-            .any(|(_, template)| template.fields().any(is_named))
+            .flat_map(|(_, template)| template.fields())
+            .any(|field| field == argument || root(field) == argument)
             || !is_place(argument)
     }
 }
@@ -255,14 +255,13 @@ fn is_address(text: &str, name: &str) -> bool {
 
 fn is_url(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let scheme = lower.split_once("://").map(|(scheme, _)| scheme);
-    let is_scheme = |scheme: &str| {
+    let has_scheme = lower.split_once("://").is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_lowercase())
             && scheme
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
-    };
-    scheme.is_some_and(is_scheme)
+    });
+    has_scheme
         || ["mailto:", "www.", "data:", "//"]
             .iter()
             .any(|start| lower.starts_with(start))

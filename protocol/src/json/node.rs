@@ -196,8 +196,9 @@ impl<'a> Node<'a> {
         let order = tree
             .sorted
             .get(sorted as usize..sorted as usize + len as usize)?;
-        let key = |place: u32| tree.string(tree.mark(place)).unwrap_or_default();
-        let found = order.binary_search_by(|place| key(*place).cmp(name)).ok()?;
+        let found = order
+            .binary_search_by(|place| tree.string(tree.mark(*place)).unwrap_or_default().cmp(name))
+            .ok()?;
         Some(Self(NodeForm::Tree(tree, order[found] + 1)))
     }
 

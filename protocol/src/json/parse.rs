@@ -174,12 +174,10 @@ impl Parser<'_> {
     }
 
     fn other_number(&mut self, start: usize) -> Result<usize, ParseError> {
-        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-        let end = start
-            + self.bytes[start..]
-                .iter()
-                .take_while(|byte| is_part(byte))
-                .count();
+        let bytes = self.bytes[start..]
+            .iter()
+            .take_while(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+        let end = start + bytes.count();
         let text = self.text.get(start..end).ok_or_else(syntax)?;
         let number: Number = serde_json::from_str(text).map_err(|_| syntax())?;
         self.builder.number(&number, text)?;

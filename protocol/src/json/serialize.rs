@@ -18,14 +18,13 @@ pub(super) struct Serialized {
 
 impl Serialized {
     pub(super) fn as_json(&self) -> &Json {
-        // A type may serialize a key twice. The last value counts, as in `serde_json::to_value`.
-        let lenient = |_| {
-            serde_json::from_str::<Value>(&self.text)
-                .unwrap_or_default()
-                .into()
-        };
-        self.parsed
-            .get_or_init(|| Json::parse(self.text.as_str()).unwrap_or_else(lenient))
+        self.parsed.get_or_init(|| {
+            Json::parse(self.text.as_str()).unwrap_or_else(|_| {
+                // A type may serialize a key twice. The last value counts, as in `serde_json::to_value`.
+                let value = serde_json::from_str::<Value>(&self.text);
+                value.unwrap_or_default().into()
+            })
+        })
     }
 }
 

@@ -30,8 +30,10 @@ pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {
             }
         })
         .collect();
-    let is_word = |word: &str| word == "\0" || !word.is_empty() && word.chars().all(is_plain);
-    (!probe.split(' ').all(is_word)).then_some(
+    let mut words = probe.split(' ');
+    let are_plain =
+        words.all(|word| word == "\0" || !word.is_empty() && word.chars().all(is_plain));
+    (!are_plain).then_some(
         "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and `{*}`, with one space between",
     )
 }

@@ -124,15 +124,15 @@ impl WireTool {
 }
 
 fn text_of(fields: &Fields, parameters: &Value) -> String {
-    let text = |field: &Field| match field {
-        // The order of a `Map` hangs on a feature of `serde_json`, and prompt caches need equal bytes.
-        Field::Value(value) => order::to_text(value),
-        Field::Parameters => order::to_text(parameters),
-        Field::Object(fields) => text_of(fields, parameters),
-    };
-    let fields = fields
-        .iter()
-        .map(|(name, field)| format!("{}:{}", Value::from(*name), text(field)));
+    let fields = fields.iter().map(|(name, field)| {
+        let text = match field {
+            // The order of a `Map` hangs on a feature of `serde_json`, and prompt caches need equal bytes.
+            Field::Value(value) => order::to_text(value),
+            Field::Parameters => order::to_text(parameters),
+            Field::Object(fields) => text_of(fields, parameters),
+        };
+        format!("{}:{text}", Value::from(*name))
+    });
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 

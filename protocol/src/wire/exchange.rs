@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::call::{InvalidCall, ReadCall, WireCall, WireResult};
+use super::call::{InvalidCall, WireCall, WireResult};
 use super::{Format, anthropic, gemini, mcp, ollama, openai_chat, openai_responses};
 use crate::call::ToolCall;
 
@@ -42,15 +42,15 @@ impl Format {
             Self::Ollama => ollama::read_calls(message),
             Self::Mcp => mcp::read_calls(message),
         };
-        let with_fields = |(value, call): ReadCall<'_>| {
+        let calls = calls.into_iter().map(|(value, call)| {
             let call = call?;
             let beside = without(value, &self.write_call(&call));
             Ok(WireCall {
                 call,
                 beside: Some((self, beside)),
             })
-        };
-        calls.into_iter().map(with_fields).collect()
+        });
+        calls.collect()
     }
 
     /// Returns the messages or items with calls that a model made earlier. There are none without calls.

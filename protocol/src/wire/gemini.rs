@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Format;
 use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::definition::{Fields, Parts};
-use super::piece::{Image, Piece};
+use super::piece::Piece;
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
 use crate::call::ToolCall;
 
@@ -74,8 +74,10 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
         let key = if result.is_error { "error" } else { "output" };
         let mut response = json!({"name": name, "response": {key: text}});
         if !images.is_empty() {
-            let part = |image: &Image| json!({"inlineData": {"mimeType": image.media_type, "data": image.data}});
-            response["parts"] = images.iter().map(part).collect();
+            let parts = images.iter().map(
+                |image| json!({"inlineData": {"mimeType": image.media_type, "data": image.data}}),
+            );
+            response["parts"] = parts.collect();
         }
         json!({"functionResponse": with_id(id, response)})
     };

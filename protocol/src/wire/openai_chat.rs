@@ -93,16 +93,17 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
 
 /// Writes tool messages. Images follow in a message of the user, after all results.
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let part = |piece: Piece| match piece {
-        Piece::Text(text) => json!({"type": "text", "text": text}),
-        Piece::Image(image) => json!({"type": "image_url", "image_url": {"url": image.to_url()}}),
-    };
     let (mut messages, mut following) = (Vec::new(), Vec::new());
     for WireResult { id, result, .. } in results {
         let (pieces, images) = Format::OpenAiChat.pieces(id, result);
         let (text, _) = Piece::split(pieces);
         messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
-        following.extend(images.into_iter().map(part));
+        following.extend(images.into_iter().map(|piece| match piece {
+            Piece::Text(text) => json!({"type": "text", "text": text}),
+            Piece::Image(image) => {
+                json!({"type": "image_url", "image_url": {"url": image.to_url()}})
+            }
+        }));
     }
     if !following.is_empty() {
         messages.push(json!({"role": "user", "content": following}));

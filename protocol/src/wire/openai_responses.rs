@@ -47,15 +47,19 @@ pub(super) fn write_call(call: &ToolCall) -> Value {
 
 /// An output is a text or [a list of parts](https://platform.openai.com/docs/api-reference/responses/create).
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let part = |piece: &Piece| match piece {
-        Piece::Text(text) => json!({"type": "input_text", "text": text}),
-        Piece::Image(image) => json!({"type": "input_image", "image_url": image.to_url()}),
-    };
     let result = |WireResult { id, result, .. }: &WireResult| {
         let (pieces, _) = Format::OpenAiResponses.pieces(id, result);
         let output = match &*pieces {
             [Piece::Text(text)] => Value::from(&**text),
-            pieces => pieces.iter().map(part).collect(),
+            pieces => {
+                let parts = pieces.iter().map(|piece| match piece {
+                    Piece::Text(text) => json!({"type": "input_text", "text": text}),
+                    Piece::Image(image) => {
+                        json!({"type": "input_image", "image_url": image.to_url()})
+                    }
+                });
+                parts.collect()
+            }
         };
         json!({"type": "function_call_output", "call_id": id, "output": output})
     };

@@ -52,13 +52,10 @@ impl Piece {
             },
             other => Self::Text(other.describe()),
         };
+        let pieces = result.content.iter().map(piece);
         // Services refuse blank texts.
-        let is_blank = |piece: &Self| matches!(piece, Self::Text(text) if text.trim().is_empty());
-        let mut pieces: Vec<_> = result
-            .content
-            .iter()
-            .map(piece)
-            .filter(|piece| !is_blank(piece))
+        let mut pieces: Vec<_> = pieces
+            .filter(|piece| !matches!(piece, Self::Text(text) if text.trim().is_empty()))
             .collect();
         if pieces.is_empty() {
             let structured = result.structured.as_ref().map(|value| value.to_text());

@@ -44,12 +44,11 @@ pub(super) fn effect(word: &str, is_known: bool) -> Option<(Effect, usize)> {
     if !is_known && word.starts_with('@') && word.len() > 1 {
         return Some((Effect::Loads, word.len()));
     }
-    let short = || {
-        SHORT
-            .iter()
-            .find(|(name, _)| !is_known && word.starts_with(name))
-    };
-    long(word, is_known).or_else(|| short().map(|(name, effect)| (*effect, name.len())))
+    long(word, is_known).or_else(|| {
+        let mut options = SHORT.iter();
+        let (name, effect) = options.find(|(name, _)| !is_known && word.starts_with(name))?;
+        Some((*effect, name.len()))
+    })
 }
 
 fn long(word: &str, is_known: bool) -> Option<(Effect, usize)> {

@@ -35,15 +35,12 @@ impl WordsPattern {
             [before @ .., last] if is_any(last) && before.iter().all(is_literal) => {
                 let base = literal(before)?;
                 let canonical = format!("{base} **");
-                let prefix = || Self::Prefix(base.to_string(), before.len());
-                return Ok((
-                    canonical,
-                    if base.is_known() {
-                        prefix()
-                    } else {
-                        Self::Nothing
-                    },
-                ));
+                let pattern = if base.is_known() {
+                    Self::Prefix(base.to_string(), before.len())
+                } else {
+                    Self::Nothing
+                };
+                return Ok((canonical, pattern));
             }
             all if all.iter().all(is_literal) => {
                 // A long list has a digest as the value of its target, and the clause must equal that.

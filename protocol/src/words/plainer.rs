@@ -51,11 +51,11 @@ fn plain_options(words: &[Word]) -> Vec<String> {
         index += 1;
         starts.push(index);
     }
-    let value = |start: usize| {
+    let values = starts.into_iter().filter_map(|start| {
         let words = [program.clone()]
             .into_iter()
             .chain(words[start..].iter().cloned());
         Words::new(words).ok().map(|words| words.to_value())
-    };
-    starts.into_iter().filter_map(value).collect()
+    });
+    values.collect()
 }

@@ -92,8 +92,8 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
             &mut found,
         );
     }
-    let is_digest = |word: &Word| matches!(word, Word::Digest(_));
-    if !is_plain && let Some(index) = words.iter().position(is_digest) {
+    let mut words = words.iter();
+    if !is_plain && let Some(index) = words.position(|word| matches!(word, Word::Digest(_))) {
         // A word behind the digest may be special, and nobody sees it.
         found.push(Special::whole(index, Effect::Hidden, (0, 0)));
     }
@@ -166,24 +166,25 @@ fn find(
         _ => words.len(),
     };
     // What follows `--` is for the program that a launcher runs.
-    let is_end = |word: &Word| row.is_launcher && word.known() == Some("--");
+    let separator = words
+        .iter()
+        .position(|word| row.is_launcher && word.known() == Some("--"));
     let judged = if by_name {
-        words.iter().position(is_end).unwrap_or(words.len())
+        separator.unwrap_or(words.len())
     } else {
         0
     };
     for (index, word) in (from..end).filter_map(|index| Some((index, words[index].known()?))) {
         let is_judged = index < judged && !row.is_plain_word(word);
-        let named = || {
-            is_judged
-                .then(|| option_name::effect(word, !row.names.is_empty()))
-                .flatten()
-        };
-        if let Some((effect, length)) = row.effect(word).or_else(named).or_else(|| {
-            (index > from)
-                .then(|| row.effect_of_value(words[index - 1].known()?, word))
-                .flatten()
-        }) {
+        let mut special = row.effect(word);
+        if special.is_none() && is_judged {
+            special = option_name::effect(word, !row.names.is_empty());
+        }
+        if special.is_none() && index > from {
+            let before = words[index - 1].known();
+            special = before.and_then(|before| row.effect_of_value(before, word));
+        }
+        if let Some((effect, length)) = special {
             found.push(Special {
                 index,
                 length,
@@ -198,14 +199,11 @@ fn find(
         .filter_map(|index| Some((*index, words[*index].known()?)))
     {
         // Programs other than git may take abbreviations.
-        let is_named = |sub: &&Row| {
-            if row.is_strict {
-                sub.has_name(word)
-            } else {
-                sub.may_have_name(word)
-            }
-        };
-        let Some(sub) = row.commands.iter().find(is_named) else {
+        let sub = row.commands.iter().find(|sub| match row.is_strict {
+            true => sub.has_name(word),
+            false => sub.may_have_name(word),
+        });
+        let Some(sub) = sub else {
             continue;
         };
         is_known = true;

@@ -148,13 +148,14 @@ impl Aside {
 
 impl Record {
     fn new(look: &Look, before: &Protected, planted: &[&Path], origin: &Origin) -> Self {
-        let file = |(number, path): (usize, &&Path)| RecordedFile {
+        let files = planted.iter().enumerate();
+        let files = files.map(|(number, path)| RecordedFile {
             number,
             path: Bytes::from_path(path.strip_prefix(&look.root).unwrap_or(path)),
             note: look.note(path),
             was_there: before.found.contains_key(*path),
-        };
-        let files = planted.iter().enumerate().map(file).collect();
+        });
+        let files = files.collect();
         let Origin { program, session } = origin.clone();
         Self {
             root: Bytes::from_path(&look.root),

@@ -188,11 +188,9 @@ impl<'a> Search<'a> {
             texts.extend(words_of_command.into_iter().map(str::to_owned));
         }
         if self.runs_code() {
-            let name = |piece: &str| piece.rsplit('/').next().unwrap_or_default().to_owned();
-            let runs_listed = texts
-                .iter()
-                .flat_map(|text| pieces(text))
-                .any(|piece| has_word(RUN_LISTED, &name(piece)));
+            let mut pieces = texts.iter().flat_map(|text| pieces(text));
+            let runs_listed = pieces
+                .any(|piece| has_word(RUN_LISTED, piece.rsplit('/').next().unwrap_or_default()));
             if runs_listed || texts.iter().any(|text| text.contains(CHOOSES)) {
                 return false;
             }

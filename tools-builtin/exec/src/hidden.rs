@@ -72,13 +72,14 @@ impl Shown<'_> {
         hidden.take(NAMED).collect()
     }
 
+    fn shows(&self, path: &Path) -> bool {
+        self.read.iter().any(|tree| path.starts_with(tree)) || walls::shows_to_all(path)
+    }
+
     /// Returns the next step if the walls hide a file, or the file that it is a link to.
     fn explain_hidden(&self, path: &Path) -> Option<String> {
         let real = path.canonicalize().ok()?;
-        let is_shown = |path: &Path| {
-            self.read.iter().any(|tree| path.starts_with(tree)) || walls::shows_to_all(path)
-        };
-        let hidden = [path, &real].into_iter().find(|path| !is_shown(path))?;
+        let hidden = [path, &real].into_iter().find(|path| !self.shows(path))?;
         let place = if hidden == path {
             String::new()
         } else {

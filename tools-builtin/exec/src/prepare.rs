@@ -81,8 +81,9 @@ impl Place {
             )));
         }
         let search = lookup::folders(&toolchains);
-        let other = || sandbox.other_toolchain(&request.program);
-        let program = lookup::program(&request.program, root, &search, other)?;
+        let program = lookup::program(&request.program, root, &search, || {
+            sandbox.other_toolchain(&request.program)
+        })?;
         let mut hidden = Vec::new();
         if has_walls {
             let read = &read;

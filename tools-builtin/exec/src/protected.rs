@@ -384,17 +384,15 @@ impl Protected {
                 continue;
             }
             let former = before.found.get(path).filter(|former| !former.is_suspect);
-            let is_same = |former: &Found| {
-                let is_equal = || {
-                    former
-                        .former
-                        .as_ref()
-                        .is_some_and(|former| former.is_at(path))
-                };
-                // Behind walls that keep it, only others can have changed it.
-                former.stamp == found.stamp || former.is_safe || is_equal()
-            };
-            if former.is_some_and(|former| !former.counts || is_same(former)) {
+            let is_same = former.is_some_and(|former| {
+                let content = former.former.as_ref();
+                !former.counts
+                    || former.stamp == found.stamp
+                    // Behind walls that keep it, only others can have changed it.
+                    || former.is_safe
+                    || content.is_some_and(|content| content.is_at(path))
+            });
+            if is_same {
                 continue;
             }
             match look.is_harmless(path, found, former) {
@@ -409,11 +407,11 @@ impl Protected {
 
     /// Returns the files that got another name since. Who may write that may write the file.
     pub(crate) fn linked_since(&self, before: &Self) -> impl Iterator<Item = &Path> {
-        let is_new = |path: &&PathBuf| {
+        let linked = self.linked.iter().filter(|path| {
             let names = |all: &Self| all.found.get(*path).map(|found| found.names);
             names(before).is_none_or(|former| names(self).is_none_or(|now| now > former))
-        };
-        self.linked.iter().filter(is_new).map(PathBuf::as_path)
+        });
+        linked.map(PathBuf::as_path)
     }
 
     /// Returns the objects of git that have another name, as those of a local clone have.

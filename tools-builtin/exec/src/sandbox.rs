@@ -100,13 +100,11 @@ impl Sandbox {
         if program.contains('/') {
             return None;
         }
-        let has = |folders: &Folders| {
-            folders
-                .search
-                .iter()
-                .any(|folder| is_program(&folder.join(program)))
-        };
-        self.others().find(has).map(|found| found.toolchain)
+        let found = self.others().find(|folders| {
+            let mut search = folders.search.iter();
+            search.any(|folder| is_program(&folder.join(program)))
+        });
+        found.map(|found| found.toolchain)
     }
 
     /// Returns the toolchain that a file belongs to, if programs may not use it.

@@ -110,12 +110,11 @@ impl ShellArguments {
             Script::read(&self.script, dialect, &cwd).map_err(|error| TargetError::Function {
                 reason: error.to_string(),
             })?;
-        let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
-        if self
+        let mut names = self
             .env
             .iter()
-            .any(|variable| OF_SHELLS.contains(&&*name(variable)))
-        {
+            .filter_map(|variable| variable.split('=').next());
+        if names.any(|name| OF_SHELLS.contains(&name)) {
             Arc::make_mut(&mut read)
                 .make_opaque("a variable by which shells run or read something else");
         }

@@ -74,13 +74,10 @@ impl Toolchain {
         cache: &Path,
         variable: &dyn Fn(&str) -> Option<OsString>,
     ) -> Folders {
-        let set = |name: &str| {
-            variable(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
+        let folder = |name: &str, default: &str| {
+            let set = variable(name).filter(|value| !value.is_empty());
+            real(set.map_or_else(|| home.join(default), PathBuf::from))
         };
-        let folder =
-            |name: &str, default: &str| real(set(name).unwrap_or_else(|| home.join(default)));
         let cache = cache.join(self.name());
         let shown = |path: &Path| path.display().to_string();
         let (read, env) = match self {

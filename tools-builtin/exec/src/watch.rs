@@ -4,7 +4,6 @@ use std::mem;
 use std::sync::{Mutex, MutexGuard};
 
 use tools::policy::{Rule, Verdict};
-use tools::protocol::Clause;
 use tools::{IgnorePoison as _, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
@@ -132,9 +131,8 @@ impl Watch {
         if let State::Before(record) = &mut *state {
             let (aside, look, teller) = (&self.aside, &self.look, &self.teller);
             let root = &look.root;
-            let is_there = |it: &RunningRecord| it.root().as_ref() == Some(root);
             let record = match (aside, record.take()) {
-                (Some(aside), Some(record)) if !is_there(&record) => {
+                (Some(aside), Some(record)) if record.root().as_ref() != Some(root) => {
                     let files = aside.recover_moved(root, record);
                     *state = State::After(Some(Settled::from_files(files, teller.clone())));
                     return;
@@ -186,12 +184,13 @@ fn spells(cx: &ToolContext, request: &Request) -> bool {
         return false;
     };
     let value = words.to_string();
-    let is_it = |clause: &Clause| clause.scheme() == Some("exec") && clause.pattern() == value;
     let rules = cx.policy().into_iter().flat_map(|policy| policy.rules());
     let allowed = rules
         .filter(|rule| rule.verdict == Verdict::Allow)
         .filter_map(Rule::target);
-    request.program == "git" && cx.grant().clauses().chain(allowed).any(is_it)
+    let mut clauses = cx.grant().clauses().chain(allowed);
+    request.program == "git"
+        && clauses.any(|clause| clause.scheme() == Some("exec") && clause.pattern() == value)
 }
 
 #[cfg(test)]

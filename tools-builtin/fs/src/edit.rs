@@ -72,8 +72,9 @@ fn apply_edit(
     for _ in 0..ATTEMPTS {
         let plan = Plan::new(files, path, &[Access::Read, Access::Write], change)?;
         let slot = &plan.slot;
-        let has_script = || new_script::is_script(&plan.after);
-        new_script::check_link(files.workspace, path, slot, has_script)?;
+        new_script::check_link(files.workspace, path, slot, || {
+            new_script::is_script(&plan.after)
+        })?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::render_diff);
         let draft = Draft::new(files.workspace, slot, &plan.after)?;

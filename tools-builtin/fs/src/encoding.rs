@@ -109,8 +109,10 @@ impl Decoded {
         let marked = TextEncoding::from_mark(bytes);
         let known = marked.or(named);
         // Text with the escapes of ISO 2022 is ASCII, and so valid UTF-8, too.
-        let is_utf8 = || std::str::from_utf8(bytes).is_ok() && seven_bit(bytes).is_none();
-        if known.is_none() && (memchr(0, bytes).is_some() || is_utf8()) {
+        if known.is_none()
+            && (memchr(0, bytes).is_some()
+                || std::str::from_utf8(bytes).is_ok() && seven_bit(bytes).is_none())
+        {
             return None;
         }
         let encoding = known.unwrap_or_else(|| TextEncoding::of(bytes));

@@ -31,9 +31,11 @@ impl<'a> Files<'a> {
 
     /// Records that the names of files and folders are shown to the model.
     pub(crate) fn show_names(self, paths: impl IntoIterator<Item: AsRef<str>>) {
-        let absolute = |path| self.workspace.root().join(AsRef::<str>::as_ref(&path));
-        self.cx
-            .record_names(|| paths.into_iter().map(absolute).collect());
+        self.cx.record_names(|| {
+            let paths = paths.into_iter();
+            let paths = paths.map(|path| self.workspace.root().join(path.as_ref()));
+            paths.collect()
+        });
     }
 
     /// Notes that an entry is about to be changed; see [`ToolContext::note_write`].

@@ -40,9 +40,8 @@ impl Hidden {
     pub(crate) fn add(&mut self, root: &Path, place: &Path) -> io::Result<()> {
         let place = std::path::absolute(place)?;
         let own = identity(&place);
-        let is_place = |above: &Path| own.is_some() && identity(above) == own;
         if spellings(&place).iter().any(|path| root.starts_with(path))
-            || root.ancestors().any(is_place)
+            || own.is_some() && root.ancestors().any(|above| identity(above) == own)
         {
             let reason = format!(
                 "the workspace root lies in {}, which no tool may access; choose another root",
@@ -68,12 +67,11 @@ impl Hidden {
 impl HiddenSnapshot<'_> {
     /// Returns true if the entry is a hidden path or lies below one, by its path or by its identity.
     pub(crate) fn hides(&self, dir: &Dir, name: &str, path: &RelativePath) -> bool {
-        let has_identity = || {
-            let metadata = dir.symlink_metadata(name);
-            metadata
-                .is_ok_and(|metadata| self.identities.contains(&(metadata.dev(), metadata.ino())))
-        };
-        self.hides_path(path.as_str()) || !self.identities.is_empty() && has_identity()
+        self.hides_path(path.as_str())
+            || !self.identities.is_empty()
+                && dir.symlink_metadata(name).is_ok_and(|metadata| {
+                    self.identities.contains(&(metadata.dev(), metadata.ino()))
+                })
     }
 
     /// Returns true if a path without links is hidden or lies below a hidden path.

@@ -150,11 +150,11 @@ impl IgnoreRules {
             (&self.faulty, "invalid patterns in ignore files"),
             (&self.unread, "ignore files that could not be read"),
         ];
-        let note = |(count, what): (&Count, &str)| {
+        let notes = counted.into_iter().filter_map(|(count, what)| {
             let first = count.first.as_ref()?;
             Some(format!("{what}: {} (first in `{first}`)", count.times))
-        };
-        counted.into_iter().filter_map(note).collect()
+        });
+        notes.collect()
     }
 
     /// Adds the rules of a file until the limits are reached.

@@ -100,17 +100,14 @@ fn read_page(
     let mut first = BTreeSet::new();
     let mut more = 0;
     let hidden = files.workspace.hidden_snapshot();
-    let is_hidden = |name: &str| {
-        let path = found.path.child(name);
-        path.is_ok_and(|path| hidden.hides(&dir, name, &path))
-    };
     for entry in dir.entries().map_err(FsError::io(&found.path))? {
         files.cx.check_cancelled()?;
         let name = entry.map_err(FsError::io(&found.path))?.file_name();
-        let is_skipped = |name| is_draft(name) || is_hidden(name);
-        if name.to_str().is_some_and(is_skipped)
-            || after.is_some_and(|after| name.as_encoded_bytes() <= after)
-        {
+        let is_skipped = name.to_str().is_some_and(|name| {
+            let path = found.path.child(name);
+            is_draft(name) || path.is_ok_and(|path| hidden.hides(&dir, name, &path))
+        });
+        if is_skipped || after.is_some_and(|after| name.as_encoded_bytes() <= after) {
             continue;
         }
         first.insert(name);

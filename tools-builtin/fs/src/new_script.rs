@@ -95,9 +95,12 @@ pub(crate) fn check_link(
     has_script: impl FnOnce() -> bool,
 ) -> Result<(), FsError> {
     let name = slot.path.as_str();
-    let may_be = || slot.kind.is_none() || is_program_of_text(workspace, &slot.path);
-    let is_script = || slot.kind.is_none() && is_loaded(name) || has_script();
-    if slot.path != *requested && !name.contains('/') && may_be() && is_script() {
+    let is_new = slot.kind.is_none();
+    if slot.path != *requested
+        && !name.contains('/')
+        && (is_new || is_program_of_text(workspace, &slot.path))
+        && (is_new && is_loaded(name) || has_script())
+    {
         return Err(FsError::NewScript {
             path: slot.path.clone(),
         });
@@ -118,8 +121,10 @@ fn concern(
         return None;
     }
     let is_new = workspace.dir().symlink_metadata(name).is_err();
-    let becomes_script = || is_program_of_text(&workspace, path) && has_script(&workspace);
-    let reason = if !is_new && (brings_permission(&workspace) || becomes_script()) {
+    let reason = if !is_new
+        && (brings_permission(&workspace)
+            || is_program_of_text(&workspace, path) && has_script(&workspace))
+    {
         "the file can be started by its name from the root of the workspace, and becomes another script or program"
     } else if !is_new {
         return None;

@@ -90,10 +90,6 @@ impl Contents {
         dir: &Dir,
         path: &RelativePath,
     ) -> Result<Self, FsError> {
-        let is_top = |entry: &RelativePath| {
-            let above = entry.prefix(entry.names().count() - 1);
-            is_listed(files, entry) && !is_listed(files, &above) && !above.names().any(is_output)
-        };
         let deadline = files.cx.deadline();
         let stop = deadline.and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
         let mut contents = Self::default();
@@ -104,7 +100,7 @@ impl Contents {
             }
             check_not_hidden(hidden, dir, name, entry, path)?;
             contents.entries += 1;
-            if contents.named.len() <= MAX_NAMED && is_top(entry) {
+            if contents.named.len() <= MAX_NAMED && is_top(files, entry) {
                 contents.named.push(format!("`{entry}`"));
             }
             match kind {
@@ -119,6 +115,12 @@ impl Contents {
         })?;
         Ok(contents)
     }
+}
+
+/// Returns true if the entry is listed, and none of the folders around it is or is one of outputs.
+fn is_top(files: Files<'_>, entry: &RelativePath) -> bool {
+    let above = entry.prefix(entry.names().count() - 1);
+    is_listed(files, entry) && !is_listed(files, &above) && !above.names().any(is_output)
 }
 
 /// Formats as `3 entries, of them 1 file with 20 bytes`.

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use cap_std::fs::{Dir, Metadata, MetadataExt};
+use cap_std::fs::{Dir, MetadataExt};
 use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::diff::note;
@@ -166,8 +166,9 @@ fn check_all(
         }
         let there = format!("{}/{}", to.path, path.below(&from.path));
         files.cx.require(Access::Write, "fs", &there)?;
-        let invalid = |_| FsError::InvalidName { path: path.clone() };
-        let there = there.try_into().map_err(invalid)?;
+        let there = there
+            .try_into()
+            .map_err(|_| FsError::InvalidName { path: path.clone() })?;
         check_names(files, (dir, name), path, &there)?;
         Ok(ControlFlow::Continue(()))
     })?;
@@ -182,8 +183,9 @@ fn check_names(
     to: &RelativePath,
 ) -> Result<(), FsError> {
     let is_sensitive = |path| is_sensitive(files, path);
-    let has_others = |file: Metadata| file.is_file() && file.nlink() > 1;
-    if dir.symlink_metadata(name).is_ok_and(has_others) && is_sensitive(to) && !is_sensitive(from) {
+    let metadata = dir.symlink_metadata(name);
+    let has_others = metadata.is_ok_and(|file| file.is_file() && file.nlink() > 1);
+    if has_others && is_sensitive(to) && !is_sensitive(from) {
         return Err(FsError::OtherName { path: from.clone() });
     }
     Ok(())

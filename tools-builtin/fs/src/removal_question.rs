@@ -62,11 +62,13 @@ pub(crate) fn is_listed(files: Files<'_>, path: &RelativePath) -> bool {
 
 /// Returns true if the entry is listed, or lies on the way to a listed one and is no folder of outputs.
 fn counts(files: Files<'_>, path: &RelativePath) -> bool {
-    let is_on_way = || {
-        let entry = files.cx.sensitive_paths().find(path.as_str());
-        entry.is_some_and(|entry| entry.sensitivity == Sensitivity::RunsByItself)
-    };
-    is_listed(files, path) || !path.names().last().is_some_and(is_output) && is_on_way()
+    is_listed(files, path)
+        || !path.names().last().is_some_and(is_output) && runs_by_itself(files, path)
+}
+
+fn runs_by_itself(files: Files<'_>, path: &RelativePath) -> bool {
+    let entry = files.cx.sensitive_paths().find(path.as_str());
+    entry.is_some_and(|entry| entry.sensitivity == Sensitivity::RunsByItself)
 }
 
 fn has_at_top(files: Files<'_>, path: &RelativePath) -> bool {

@@ -183,12 +183,11 @@ enum Piece {
 /// Splits `new` into lines that `old` has too, which keep their line endings in the file, and new text.
 fn pieces(old: &str, new: &str, line_end: LineEnding) -> Vec<Piece> {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     let deadline = Instant::now().checked_add(MAX_TIME);
     let mut at = 0;
     let mut pieces = Vec::new();
     for op in capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline) {
-        let passed = length(&old[op.old_range()]);
+        let passed: usize = old[op.old_range()].iter().map(|line| line.len()).sum();
         match op {
             DiffOp::Equal { .. } => pieces.push(Piece::Kept(at..at + passed)),
             _ => pieces.push(Piece::New(

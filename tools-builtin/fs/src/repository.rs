@@ -26,11 +26,11 @@ pub fn is_repository_setting(name: &str) -> bool {
 /// Returns true if the file with these names below a folder of git is data, which git writes at each commit or fetch.
 pub fn is_repository_data(names: &[&str]) -> bool {
     // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
-    let is_setting = |at: usize| {
+    let has_setting = (0..names.len()).any(|at| {
         is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"])
-    };
+    });
     // Both have the names of branches below them.
-    matches!(names.first(), Some(&("logs" | "refs"))) || !(0..names.len()).any(is_setting)
+    matches!(names.first(), Some(&("logs" | "refs"))) || !has_setting
 }
 
 fn contains(names: &str, name: &str) -> bool {
@@ -88,11 +88,9 @@ pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
     if below.next().is_some() {
         return !is_repository_data(&below.collect::<Vec<_>>());
     }
-    let has_head = |count: usize| {
-        let head = path.prefix(count).child("HEAD");
-        head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
-    };
     path.names().enumerate().any(|(count, name)| {
-        (is_repository_setting(name) || contains(DATA, name)) && has_head(count)
+        let head = path.prefix(count).child("HEAD");
+        (is_repository_setting(name) || contains(DATA, name))
+            && head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
     })
 }

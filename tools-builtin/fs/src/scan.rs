@@ -229,9 +229,9 @@ impl Line {
 
 /// Returns the first character boundary at or after `at`, if the line is UTF-8.
 fn boundary(line: &[u8], at: usize) -> usize {
-    let is_inside = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     let next = line[at..].iter().take(3);
-    at + next.take_while(|byte| is_inside(byte)).count()
+    let continuation = next.take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000);
+    at + continuation.count()
 }
 
 #[cfg(test)]

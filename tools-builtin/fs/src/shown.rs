@@ -30,8 +30,8 @@ impl<'a> Shown<'a> {
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
         let is_judged = self.files.cx.service::<FileAuthors>().is_some();
-        let now = || self.path.symlink_metadata().ok();
-        if is_judged && self.times != times(self.files.workspace, &self.path, now()) {
+        let now = is_judged.then(|| self.path.symlink_metadata().ok());
+        if now.is_some_and(|now| self.times != times(self.files.workspace, &self.path, now)) {
             self.files.cx.record_exposure();
         }
     }

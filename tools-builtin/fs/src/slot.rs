@@ -324,12 +324,12 @@ fn near(
         let name = entry.file_name().into_string().ok()?;
         (!is_draft(&name)).then_some(name)
     });
-    let is_shown = |name: &String| {
+    let names = names.filter(|name| {
         let path = path.child(name).ok();
         let path = path.filter(|path| !hidden.hides(dir, name, path));
         path.is_some_and(|path| cx.require(Access::Read, "fs", path.as_str()).is_ok())
-    };
-    let names: Vec<_> = names.filter(is_shown).collect();
+    });
+    let names: Vec<_> = names.collect();
     let near = ToolError::near(missing, names.iter().map(String::as_str));
     let paths = near.iter().filter_map(|name| path.child(name).ok());
     paths.map(|path| path.to_string()).collect()

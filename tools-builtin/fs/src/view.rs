@@ -86,8 +86,8 @@ impl<'a> View<'a> {
     /// Returns the end offsets of the replacement characters for bytes that are not UTF-8.
     pub(crate) fn replaced_bytes(&self) -> impl Iterator<Item = usize> + Clone {
         // A seam is a line ending or invalid bytes; only a line ending ends with LF.
-        let is_invalid = |seam: &&Seam| self.bytes[seam.bytes as usize - 1] != b'\n';
-        let invalid = self.seams.iter().filter(is_invalid);
+        let seams = self.seams.iter();
+        let invalid = seams.filter(|seam| self.bytes[seam.bytes as usize - 1] != b'\n');
         invalid.map(|seam| seam.text as usize)
     }
 

@@ -148,11 +148,12 @@ impl Workspace {
         content: impl AsRef<[u8]>,
     ) -> Result<(), ToolError> {
         let (files, path) = self.check_granted(cx, path, &[Access::Write])?;
-        let unchanged = || Restyled {
-            bytes: content.as_ref().to_vec(),
-            note: String::new(),
-        };
-        write_atomically(files, &path, content.as_ref(), true, |_| Ok(unchanged()))?;
+        write_atomically(files, &path, content.as_ref(), true, |_| {
+            Ok(Restyled {
+                bytes: content.as_ref().to_vec(),
+                note: String::new(),
+            })
+        })?;
         Ok(())
     }
 

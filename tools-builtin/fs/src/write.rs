@@ -45,14 +45,10 @@ pub(crate) fn write(
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let files = Files::new(cx, &workspace);
-    let restyled = |slot: &Slot| whole_file::restyle(cx, slot, &content);
-    Ok(write_atomically(
-        files,
-        &path,
-        content.as_bytes(),
-        parents,
-        restyled,
-    )?)
+    let written = write_atomically(files, &path, content.as_bytes(), parents, |slot| {
+        whole_file::restyle(cx, slot, &content)
+    })?;
+    Ok(written)
 }
 
 /// Writes a file atomically and returns a description of the change. `replacing` gives the content if a file is replaced.
@@ -84,8 +80,9 @@ fn try_write(
     let options = FindOptions::following(&[Access::Write], missing);
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(files, path, options, created)?;
-        let has_script = || new_script::is_script(content);
-        new_script::check_link(files.workspace, path, &slot, has_script)?;
+        new_script::check_link(files.workspace, path, &slot, || {
+            new_script::is_script(content)
+        })?;
         let (done, written, kept) = if slot.is_file()? {
             let Restyled { bytes, note } = replacing(&slot)?;
             ("replaced", Cow::Owned(bytes), note)

@@ -38,6 +38,7 @@ fn is_same(path: &Path, blob: &Blob) -> io::Result<bool> {
 
 /// Returns the text with the line endings of Unix.
 fn without_returns(text: &[u8]) -> Vec<u8> {
-    let is_kept = |at: &usize| !(text[*at] == b'\r' && text.get(at + 1) == Some(&b'\n'));
-    (0..text.len()).filter(is_kept).map(|at| text[at]).collect()
+    let kept =
+        (0..text.len()).filter(|at| !(text[*at] == b'\r' && text.get(at + 1) == Some(&b'\n')));
+    kept.map(|at| text[at]).collect()
 }

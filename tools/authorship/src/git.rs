@@ -49,11 +49,9 @@ impl Git {
                 .canonicalize()
                 .ok()
         });
-        let is_own = |program: &PathBuf| program.starts_with(&repository.top);
-        let programs = programs.filter(|program| program.is_file() && !is_own(program));
+        let programs = programs.filter(|it| it.is_file() && !it.starts_with(&repository.top));
         // A session may have put one into another repository.
-        let is_in_repository = |it: &PathBuf| it.ancestors().any(|it| it.join(GIT).exists());
-        let program = programs.min_by_key(is_in_repository)?;
+        let program = programs.min_by_key(|it| it.ancestors().any(|it| it.join(GIT).exists()))?;
         Some(Self {
             program,
             folder: repository.git(),
@@ -76,14 +74,14 @@ impl Git {
         variable: &dyn Fn(&str) -> Option<OsString>,
     ) -> Option<String> {
         // A session could write these settings.
-        let is_reachable = |name: &str| {
+        let is_reachable = OF_USER.iter().any(|name| {
             let path = variable(name).map(PathBuf::from);
             let real = path.as_ref().and_then(|path| path.canonicalize().ok());
             path.into_iter()
                 .chain(real)
                 .any(|path| path.starts_with(root))
-        };
-        if OF_USER.iter().any(|name| is_reachable(name)) {
+        });
+        if is_reachable {
             return None;
         }
         let mut command = self.command();

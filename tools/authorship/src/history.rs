@@ -64,8 +64,8 @@ pub(crate) struct Commit {
 impl Commit {
     /// Returns true if author and committer have this address.
     pub(crate) fn is_by(&self, user: &str) -> bool {
-        let is_it = |address: &Option<Box<[u8]>>| address.as_deref() == Some(user.as_bytes());
-        self.addresses.iter().all(is_it)
+        let mut addresses = self.addresses.iter();
+        addresses.all(|address| address.as_deref() == Some(user.as_bytes()))
     }
 }
 

@@ -111,16 +111,12 @@ impl FileJudge for Authorship {
     }
 
     fn is_name_of_user(&self, paths: &[PathBuf]) -> bool {
-        let is_known = |path: &PathBuf| {
-            KNOWN_NAMES
-                .iter()
-                .any(|known| path.file_name().is_some_and(|name| name == *known))
-        };
         // A known name in a folder of a stranger shows the name of that folder.
         let unknown: Vec<&Path> = paths
             .iter()
             .map(|path| {
-                if is_known(path) {
+                let name = path.file_name();
+                if name.is_some_and(|name| KNOWN_NAMES.iter().any(|known| name == *known)) {
                     path.parent().unwrap_or(path)
                 } else {
                     path

@@ -117,11 +117,11 @@ impl Marks {
         if root.starts_with(path) {
             return self.note("root", root, None);
         }
-        let is_git = |part: &&Path| {
+        let git = path.ancestors().filter(|part| {
             part.file_name()
                 .is_some_and(|name| name.eq_ignore_ascii_case(GIT))
-        };
-        let Some(git) = path.ancestors().filter(is_git).last() else {
+        });
+        let Some(git) = git.last() else {
             return Ok(());
         };
         let mark = self.mark(git, None);
@@ -221,13 +221,11 @@ impl Marks {
 
     /// Returns true if another file says for good what this mark would.
     fn has_equal(&self, mark: &Mark, file: Option<&Path>) -> bool {
-        let is_equal = |other: &Mark| {
-            other.stamp.is_none() && other.git == mark.git && other.identity == mark.identity
-        };
         let others = self.all::<Mark>("mark-").unwrap_or_default();
-        others
-            .iter()
-            .any(|(other, of)| Some(&**other) != file && is_equal(of))
+        others.iter().any(|(of, other)| {
+            let is_equal = other.git == mark.git && other.identity == mark.identity;
+            Some(&**of) != file && other.stamp.is_none() && is_equal
+        })
     }
 
     fn note(&self, begin: &str, path: &Path, identity: Option<FolderId>) -> io::Result<()> {
@@ -244,10 +242,11 @@ impl Marks {
         let Ok(roots) = self.all::<Dated>("root-") else {
             return true;
         };
-        let is_below = |root: &Path| repository.top != root && repository.top.starts_with(root);
         let written = roots
             .into_iter()
-            .filter(|(_, root)| is_below(&root.path))
+            .filter(|(_, root)| {
+                repository.top != root.path && repository.top.starts_with(&root.path)
+            })
             .map(|(_, root)| root.at)
             .max();
         // At the same time, the write may be the later one.
@@ -263,8 +262,10 @@ impl Marks {
         let trusted = self.trusted_at(repository);
         let around = FolderId::around(&repository.git());
         lost.retain(|lost| trusted <= lost.until && lost.may_be_in(&around));
-        let is_then = |time| lost.iter().any(|lost| lost.contains(time));
-        !lost.is_empty() && is_changed(&repository.git(), is_then)
+        !lost.is_empty()
+            && is_changed(&repository.git(), |time| {
+                lost.iter().any(|lost| lost.contains(time))
+            })
     }
 
     /// Returns the time of the user's trust, or 0.

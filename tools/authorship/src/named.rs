@@ -199,12 +199,12 @@ impl GitNames {
                     _ => {
                         named.add_words(value, root, &below);
                         // A name alone may be a prefix of branches, and a folder one of sources.
-                        let is_file = |word: &&str| {
+                        let files = words(value).filter(|word| {
                             let is_path = word.trim_end_matches('/').contains('/');
                             is_path && !place(root, word).is_dir()
-                        };
-                        let files = words(value).filter(is_file).map(str::to_owned);
-                        named.relative.extend(files.map(|word| (word, false)));
+                        });
+                        let files = files.map(|word| (word.to_owned(), false));
+                        named.relative.extend(files);
                     }
                 }
             }
@@ -219,8 +219,10 @@ impl GitNames {
         for (word, is_hooks) in std::mem::take(&mut self.relative) {
             let path: PathBuf = place(Path::new(""), &word).components().collect();
             let path = path.strip_prefix(".").unwrap_or(&path);
-            let is_below = |part| matches!(part, Component::Normal(_));
-            if path.as_os_str().is_empty() || !path.components().all(is_below) {
+            let mut parts = path.components();
+            if path.as_os_str().is_empty()
+                || !parts.all(|part| matches!(part, Component::Normal(_)))
+            {
                 continue;
             }
             let names = if is_hooks { HOOKS } else { "" };
@@ -235,17 +237,15 @@ impl GitNames {
     fn add_words(&mut self, value: &str, root: &Path, below: &[&Path]) {
         let unquoted = value.replace(['"', '\'', '\\'], "");
         let parts: Vec<_> = parts(value).filter(|part| !part.is_empty()).collect();
-        let is_folder = |word: &str| {
-            let mut pairs = parts.windows(2);
-            pairs.any(|pair| pair[1] == word && names_folder(pair[0]))
-        };
         // Only a shell knows which word becomes the folder of hooks.
         let is_hidden = unquoted.contains(EXPANDED) && parts.iter().any(|part| names_folder(part));
         for word in [value, &unquoted].into_iter().flat_map(words) {
             let is_relative = place(Path::new(""), word).is_relative();
             for path in below.iter().map(|folder| place(folder, word)) {
                 let is_around = path.canonicalize().is_ok_and(|path| root.starts_with(path));
-                let is_named = word.contains('/') || is_folder(word);
+                let mut pairs = parts.windows(2);
+                let is_named = word.contains('/')
+                    || pairs.any(|pair| pair[1] == word && names_folder(pair[0]));
                 let is_named = is_named || path.is_file() || is_hidden && path.is_dir();
                 if is_around || !is_named {
                 } else if is_relative && path.is_dir() {

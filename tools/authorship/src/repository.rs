@@ -57,10 +57,10 @@ impl Repository {
             path.symlink_metadata()
                 .is_ok_and(|metadata| metadata.is_dir())
         };
-        let is_absent = |name: &str| git.join(name).symlink_metadata().is_err();
+        let mut absent = FROM_ELSEWHERE.iter().map(|name| git.join(name));
         is_folder(git.clone())
             && FOLDERS.iter().all(|name| is_folder(git.join(name)))
-            && FROM_ELSEWHERE.iter().all(|name| is_absent(name))
+            && absent.all(|path| path.symlink_metadata().is_err())
     }
 
     /// Returns the path as git writes it, or `None` if it does not lie in the repository or is not plain. The top is empty.

@@ -94,12 +94,14 @@ impl Running {
     /// Describes a program that is about to start, and may write these trees, except for the kept paths.
     pub(crate) fn new(root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> Self {
         // A path that no record can have stands for the root, or is kept from no program.
-        let is_text = |path: &&PathBuf| path.to_str().is_some();
-        let text = |tree: &PathBuf| tree.to_str().map_or(root, Path::new).to_owned();
+        let trees = trees
+            .iter()
+            .map(|tree| tree.to_str().map_or(root, Path::new).to_owned());
+        let textual = kept.iter().filter(|path| path.to_str().is_some());
         Self {
             root: root.to_owned(),
-            trees: trees.iter().map(text).collect(),
-            kept: kept.iter().filter(is_text).cloned().collect(),
+            trees: trees.collect(),
+            kept: textual.cloned().collect(),
             spared: kept
                 .iter()
                 .filter(|path| path.ends_with(".git"))
@@ -144,8 +146,9 @@ impl Running {
 
     /// Returns true if it may write the path, or something in it.
     pub(crate) fn may_write(&self, path: &Path) -> bool {
-        let is_in = |tree: &PathBuf| path.starts_with(tree) || tree.starts_with(path);
-        !self.kept.iter().any(|kept| path.starts_with(kept)) && self.trees.iter().any(is_in)
+        let mut trees = self.trees.iter();
+        !self.kept.iter().any(|kept| path.starts_with(kept))
+            && trees.any(|tree| path.starts_with(tree) || tree.starts_with(path))
     }
 }
 
@@ -351,11 +354,6 @@ impl RunningPrograms {
 
     /// Returns all records whose end is not settled.
     fn all(&self) -> io::Result<Vec<Record>> {
-        let is_locked = |file: &File| match file.try_lock_shared() {
-            Ok(()) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(error)) => Err(error),
-        };
         let files = records::list(&self.folder, PROGRAM)?.into_iter();
         let read = files.filter_map(|file| match Record::read(file, is_locked) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -364,6 +362,14 @@ impl RunningPrograms {
         let mut all = read.collect::<io::Result<Vec<_>>>()?;
         Record::revive(&mut all);
         Ok(all)
+    }
+}
+
+fn is_locked(file: &File) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -191,6 +191,14 @@ fn whole(at: u64, is_document: bool) -> WrittenFile {
     }
 }
 
+fn depth(folder: &str) -> usize {
+    if folder.is_empty() {
+        0
+    } else {
+        folder.split('/').count()
+    }
+}
+
 /// Returns the path below a root, as text.
 fn relative(below: &Path) -> String {
     let names = below.components().filter_map(|part| match part {
@@ -213,13 +221,6 @@ fn fold_files(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, Writ
         for path in files.keys().filter(|path| !path.is_empty()) {
             *counts.entry(folder_of(path)).or_default() += 1;
         }
-        let depth = |folder: &str| {
-            if folder.is_empty() {
-                0
-            } else {
-                folder.split('/').count()
-            }
-        };
         let largest = counts
             .into_iter()
             .max_by_key(|(folder, count)| (*count, depth(folder)));

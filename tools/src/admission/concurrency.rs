@@ -29,9 +29,10 @@ impl ConcurrencyLimit {
 
     /// Takes a slot for a call from the queue. Returns false if none is free.
     pub(super) fn take(&self) -> bool {
-        let one_more = |taken| (taken < self.slots).then_some(taken + 1);
         self.taken
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more)
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |taken| {
+                (taken < self.slots).then_some(taken + 1)
+            })
             .is_ok()
     }
 

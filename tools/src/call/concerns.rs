@@ -45,7 +45,7 @@ fn about_urls(
         cx.rulings(entry.tool(), std::slice::from_ref(*target))
             .any(|ruling| ruling.is_any_host())
     };
-    let about = |(target, url): &(&Target, String)| {
+    let concerns = sent.urls.iter().filter_map(|(target, url)| {
         let reason = match () {
             () if !known.contains(url) => {
                 "the path or query of the URL has text that is neither in a prompt nor in a link of a document of this host, \
@@ -62,8 +62,8 @@ fn about_urls(
             () => return None,
         };
         Some(Concern::new((*target).clone(), reason, remedy))
-    };
-    let concerns: Vec<_> = sent.urls.iter().filter_map(about).collect();
+    });
+    let concerns: Vec<_> = concerns.collect();
     if !concerns.is_empty() {
         return concerns;
     }

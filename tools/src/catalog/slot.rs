@@ -153,13 +153,13 @@ impl Linked {
         }
         BUILDING.with(|building| building.set(true));
         // `to_entry` catches panics of the builder, so the flag is always reset.
-        let build = || {
+        let built = self.entry.get_or_init(|| {
             self.submission
                 .to_entry()
                 .inspect(|entry| entry.set_admission(&self.admission))
                 .map(Arc::new)
-        };
-        let built = self.entry.get_or_init(build).clone();
+        });
+        let built = built.clone();
         BUILDING.with(|building| building.set(false));
         built
     }

@@ -127,15 +127,14 @@ impl ToolContext {
     /// The approval of a directory covers a sensitive path only if the same entry covers the directory, because these entries were
     /// shown with the question.
     fn is_approved(&self, target: &Target, reason: &Reason<'_>) -> bool {
-        let was_shown = |approved: &Target| match reason {
+        let approved = self.approved_targets().iter();
+        let mut around = approved.filter(|approved| is_within(target, approved));
+        around.any(|approved| match reason {
             // A person who moves a directory moves its dot files.
             Reason::Sensitive(path) if path.sensitivity == Sensitivity::DotFile => true,
             Reason::Sensitive(path) => path.covers(approved.value()),
             _ => true,
-        };
-        self.approved_targets()
-            .iter()
-            .any(|approved| is_within(target, approved) && was_shown(approved))
+        })
     }
 
     fn approved_targets(&self) -> &[Target] {
@@ -168,15 +167,13 @@ impl ToolContext {
 
 /// Returns true if the target equals `outer` or is a path below it.
 fn is_within(target: &Target, outer: &Target) -> bool {
-    // Without the slash, an approval of `src` would cover `src2`.
-    let below = |rest: &str| rest.is_empty() || target.scheme() == "fs" && rest.starts_with('/');
+    let is_path = target.scheme() == "fs";
+    let rest = target.value().strip_prefix(outer.value());
     target.scheme() == outer.scheme()
         && target.access() == outer.access()
-        && (target
-            .value()
-            .strip_prefix(outer.value())
-            .is_some_and(below)
-            || target.scheme() == "fs" && outer.value() == ".")
+        // Without the slash, an approval of `src` would cover `src2`.
+        && (rest.is_some_and(|rest| rest.is_empty() || is_path && rest.starts_with('/'))
+            || is_path && outer.value() == ".")
 }
 
 /// The clause that covers every read.

@@ -35,9 +35,10 @@ impl Service {
 
     fn per_agent<T: Send + Sync + 'static>(value: Arc<T>, for_sub_agent: fn(&T) -> T) -> Self {
         let own = value.clone();
-        let make = move || Self::per_agent(Arc::new(for_sub_agent(&own)), for_sub_agent);
         Self {
-            for_sub_agent: Some(Arc::new(make)),
+            for_sub_agent: Some(Arc::new(move || {
+                Self::per_agent(Arc::new(for_sub_agent(&own)), for_sub_agent)
+            })),
             ..Self::from_arc(value)
         }
     }

@@ -57,10 +57,13 @@ fn literal_length(pattern: &str) -> Option<usize> {
 
 /// Returns the length of the host in a value. A value of another form than `host` or `host:port` is as a whole the host.
 fn host_length(value: &str) -> usize {
-    let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
-    let is_host = |host: &str| host.ends_with(']') || !host.contains(':');
     match value.rsplit_once(':') {
-        Some((host, port)) if is_port(port) && is_host(host) => host.len(),
+        Some((host, port))
+            if port.bytes().all(|b| b.is_ascii_digit())
+                && (host.ends_with(']') || !host.contains(':')) =>
+        {
+            host.len()
+        }
         _ => value.len(),
     }
 }

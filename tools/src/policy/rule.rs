@@ -207,9 +207,9 @@ impl Rule {
     }
 
     fn may_allow(&self, target: &Target) -> bool {
-        let is_clear = |clause: &Clause| clause.scheme().is_some() && clause.access().is_some();
+        let clause = self.target.as_ref();
         target.approval_default() < ApprovalDefault::AlwaysAsk
-            || self.target.as_ref().is_some_and(is_clear)
+            || clause.is_some_and(|it| it.scheme().is_some() && it.access().is_some())
     }
 }
 

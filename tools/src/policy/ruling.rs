@@ -153,12 +153,10 @@ impl<'a> Ruling<'a> {
             .filter(|_| self.rules(Verdict::Allow).next().is_none())
             .map(Reason::Default);
         // No default asks about a read, so one place is enough for both.
-        let unnamed = || {
-            self.target
-                .filter(|target| self.is_unnamed_host(target))
-                .map(|_| Reason::UnnamedHost)
-        };
-        let default = default.or_else(unnamed);
+        let default = default.or_else(|| {
+            let unnamed = self.target.filter(|target| self.is_unnamed_host(target));
+            unnamed.map(|_| Reason::UnnamedHost)
+        });
         let sensitive = move |(target, paths): (&'a Target, &'a SensitivePaths)| {
             paths.needing_approval(self.grant, self.policy, target)
         };

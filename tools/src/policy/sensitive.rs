@@ -256,15 +256,14 @@ impl SensitivePaths {
         policy: Option<(&Policy, ToolNames<'_>)>,
         target: &Target,
     ) -> impl Iterator<Item = &SensitivePath> {
-        let is_allowed = move |entry: &SensitivePath| {
-            let by_rule =
-                || policy.is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
-            entry.is_named_in(grant, target) || by_rule()
-        };
         self.matching_target(target)
             .filter(move |entry| match entry.sensitivity {
                 Sensitivity::BuildFile => false,
-                Sensitivity::DotFile | Sensitivity::RunsByItself => !is_allowed(entry),
+                Sensitivity::DotFile | Sensitivity::RunsByItself => {
+                    !entry.is_named_in(grant, target)
+                        && !policy
+                            .is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target))
+                }
                 Sensitivity::Settings => true,
             })
     }
@@ -284,11 +283,11 @@ impl SensitivePaths {
         let Some(entry) = entries.find(|entry| !entry.is_named_in(grant, target)) else {
             return Vec::new();
         };
-        let is_naming = |rule: &&Rule| {
+        let naming = allowing.iter().copied().filter(|rule| {
             rule.target()
                 .is_some_and(|clause| naming::covers(clause, target, entry))
-        };
-        allowing.iter().copied().filter(is_naming).collect()
+        });
+        naming.collect()
     }
 
     /// Returns the shared built-in table.

@@ -132,8 +132,9 @@ fn is_type(value: &Value) -> bool {
 /// Returns true if the list is short, its elements are distinct and each passes.
 fn are_unique(list: &[Value], passes: impl Fn(&Value) -> bool) -> bool {
     // Pairs are enough for so few names, and need no memory.
-    let differs = |(place, value)| passes(value) && !list[..place].contains(value);
-    list.len() <= MOST_NAMES && list.iter().enumerate().all(differs)
+    let mut values = list.iter().enumerate();
+    list.len() <= MOST_NAMES
+        && values.all(|(place, value)| passes(value) && !list[..place].contains(value))
 }
 
 /// Returns true if the pointer contains only characters that a URI does not escape.

@@ -109,12 +109,14 @@ impl ValueSchema {
     /// Returns each violation. A value that takes too long to check has one violation that says so.
     pub fn check(&self, value: &Json) -> Result<(), Vec<Violation>> {
         let CompiledValueSchema { schema, validator } = &*self.0;
-        let late = || Violation::whole("a value that is quick to check", "one that is not");
         // The answer of a model is checked outside of a call, which would have a deadline.
         let checked = with_deadline(Instant::now() + CHECK_TIMEOUT, || {
             validator.check(schema, value.node(), None)
         });
-        checked.unwrap_or_else(|| Err(vec![late()]))
+        checked.unwrap_or_else(|| {
+            let late = Violation::whole("a value that is quick to check", "one that is not");
+            Err(vec![late])
+        })
     }
 }
 

@@ -41,6 +41,18 @@ enum Step {
     Items,
 }
 
+impl From<ValuePart<'_>> for Step {
+    fn from(part: ValuePart<'_>) -> Self {
+        match part {
+            ValuePart::Whole => Self::Whole,
+            ValuePart::Property(name) => Self::Property(name.into()),
+            ValuePart::Properties => Self::Properties,
+            ValuePart::Item(place) => Self::Item(place),
+            ValuePart::Items => Self::Items,
+        }
+    }
+}
+
 impl Mask {
     /// Returns `None` if the schema marks no value as secret. An invalid schema that mentions secrets hides everything.
     pub(crate) fn from_schema(schema: &Value) -> Option<Self> {
@@ -50,15 +62,14 @@ impl Mask {
         {
             return None;
         }
-        let everything = || Self {
+        // An error must hide and not show: the schema may be anyone's.
+        let mask = Self::read(schema).unwrap_or_else(|_| Self {
             subschemas: vec![Subschema {
                 is_secret: true,
                 leads_to_secret: true,
                 ..Subschema::default()
             }],
-        };
-        // An error must hide and not show: the schema may be anyone's.
-        let mask = Self::read(schema).unwrap_or_else(|_| everything());
+        });
         mask.subschemas[0].leads_to_secret.then_some(mask)
     }
 
@@ -86,13 +97,6 @@ impl Mask {
         bound_text(schema)?;
         let document = Document::new(schema)?;
         let graph = Graph::new(schema, &document)?;
-        let step = |part: ValuePart<'_>| match part {
-            ValuePart::Whole => Step::Whole,
-            ValuePart::Property(name) => Step::Property(name.into()),
-            ValuePart::Properties => Step::Properties,
-            ValuePart::Item(place) => Step::Item(place),
-            ValuePart::Items => Step::Items,
-        };
         let mut callers = vec![Vec::new(); graph.nodes.len()];
         let mut subschemas = Vec::with_capacity(graph.nodes.len());
         for (index, node) in graph.nodes.iter().enumerate() {
@@ -105,7 +109,9 @@ impl Mask {
                 // Names of properties are never masked, so their subschemas do not describe a value.
                 .filter(|(_, next)| !graph.nodes[*next].is_for_names);
             subschemas.push(Subschema {
-                edges: edges.map(|(part, next)| (step(*part), *next)).collect(),
+                edges: edges
+                    .map(|(part, next)| (Step::from(*part), *next))
+                    .collect(),
                 is_secret: node.is_secret,
                 leads_to_secret: false,
                 has_keywords: node.has_keywords,
@@ -143,21 +149,19 @@ impl Masking<'_> {
                 MASK.into()
             }
             Value::Object(members) => {
-                let masked = |(name, member): (&String, &Value)| {
-                    (
-                        name.clone(),
-                        self.member(subschemas, name, member, levels - 1),
-                    )
-                };
-                Value::Object(members.iter().map(masked).collect())
+                let masked = members.iter().map(|(name, member)| {
+                    let masked = self.member(subschemas, name, member, levels - 1);
+                    (name.clone(), masked)
+                });
+                Value::Object(masked.collect())
             }
             Value::Array(items) => {
-                let masked = |(index, item): (usize, &Value)| {
-                    let about =
-                        |step: &Step| matches!(step, Step::Items) || *step == Step::Item(index);
-                    self.inner(subschemas, about, item, levels - 1)
-                };
-                items.iter().enumerate().map(masked).collect()
+                let masked = items.iter().enumerate().map(|(index, item)| {
+                    self.inner(subschemas, item, levels - 1, |step| {
+                        matches!(step, Step::Items) || *step == Step::Item(index)
+                    })
+                });
+                masked.collect()
             }
             // A single value in the place of an object may be the secret that belongs into it.
             _ if is(|subschema| subschema.leads_to_secret) => MASK.into(),
@@ -166,20 +170,19 @@ impl Masking<'_> {
     }
 
     fn member(&mut self, subschemas: &[usize], name: &str, member: &Value, levels: usize) -> Value {
-        let about = |step: &Step| match step {
+        self.inner(subschemas, member, levels, |step| match step {
             Step::Property(property) => **property == *name,
             step => *step == Step::Properties,
-        };
-        self.inner(subschemas, about, member, levels)
+        })
     }
 
     /// Masks a child of a value. `about` selects the steps that lead to it.
     fn inner(
         &mut self,
         subschemas: &[usize],
-        about: impl Fn(&Step) -> bool,
         value: &Value,
         levels: usize,
+        about: impl Fn(&Step) -> bool,
     ) -> Value {
         let mut found = Vec::new();
         let mut is_described = false;

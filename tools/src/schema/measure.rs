@@ -202,12 +202,12 @@ fn add<'a>(sum: &mut Looks<'a>, other: &Looks<'a>) {
 fn busiest(looks: &Looks<'_>) -> u64 {
     let any = |part| looks.get(&part).copied().unwrap_or(0);
     let (items, properties) = (any(ValuePart::Items), any(ValuePart::Properties));
-    let child = |(part, count): (&ValuePart<'_>, &u64)| match part {
+    let children = looks.iter().map(|(part, count)| match part {
         ValuePart::Item(_) => count.saturating_add(items),
         ValuePart::Property(_) => count.saturating_add(properties),
         _ => *count,
-    };
-    looks.iter().map(child).max().unwrap_or(0)
+    });
+    children.max().unwrap_or(0)
 }
 
 /// Returns the strongly connected component of each node (Kosaraju's algorithm). A schema is recursive within a component.

@@ -26,9 +26,9 @@ pub(crate) struct Misspelt {
 /// properties that it does not name.
 pub(crate) fn misspelt(schema: &Value, arguments: Node<'_>) -> Vec<Misspelt> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let is_named = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
+    let mut names = arguments.members().map(|(name, _)| name);
     // Nearly all calls end here, before names are collected.
-    if arguments.members().all(|(name, _)| is_named(name)) {
+    if names.all(|name| properties.is_some_and(|properties| properties.contains_key(name))) {
         return Vec::new();
     }
     let mut named = BTreeSet::new();
@@ -46,14 +46,14 @@ pub(crate) fn misspelt(schema: &Value, arguments: Node<'_>) -> Vec<Misspelt> {
         .filter(|name| arguments.get(name).is_none())
         .take(ABSENT)
         .collect();
-    let misspelt = |given: &str| {
+    let misspelt = unknown.filter_map(|given| {
         let near = near(given, absent.iter().copied()).into_iter().next()?;
         Some(Misspelt {
             given: given.to_owned(),
             near,
         })
-    };
-    unknown.filter_map(misspelt).take(REPORTED).collect()
+    });
+    misspelt.take(REPORTED).collect()
 }
 
 /// Collects the properties that a schema names for the value itself. Returns false if it may accept others on purpose.

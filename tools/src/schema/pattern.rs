@@ -7,7 +7,6 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jsonschema::{FancyRegex, Keyword, PatternOptions, ValidationError};
 use protocol::json::Node;
@@ -36,9 +35,9 @@ thread_local! {
 ///
 /// Returns `None` if the budget was exceeded. Further matches then failed untried, so the result of `work` is wrong.
 pub(super) fn with_match_budget<T>(work: impl FnOnce() -> T) -> Option<T> {
-    let nanoseconds = |left: Duration| left.as_nanos().try_into().unwrap_or(MATCH_BUDGET);
     let budget = deadline::time_left().map_or(MATCH_BUDGET, |left| {
-        nanoseconds(left).clamp(MIN_MATCH_BUDGET, MATCH_BUDGET)
+        let left = left.as_nanos().try_into().unwrap_or(MATCH_BUDGET);
+        left.clamp(MIN_MATCH_BUDGET, MATCH_BUDGET)
     });
     LEFT.set(Some(budget));
     let result = work();

@@ -252,10 +252,10 @@ fn readings_as(kind: &AcceptedValues<'_>, value: &Value) -> Vec<Value> {
             let Some(text) = text_of(value) else {
                 return Vec::new();
             };
-            let same = |other: &&Value| {
+            let same = listed.iter().copied().filter(|other| {
                 text_of(other).is_some_and(|other| other.eq_ignore_ascii_case(&text))
-            };
-            listed.iter().copied().filter(same).cloned().collect()
+            });
+            same.cloned().collect()
         }
         AcceptedValues::Typed { name, .. } => read_typed(name, value).into_iter().collect(),
     }

@@ -220,13 +220,11 @@ impl Tasks {
 
     /// Returns the tasks of this agent that are of type `T`, with their handles, the oldest first.
     pub fn list_as<T: Task>(&self) -> Vec<(String, Arc<T>)> {
-        let cast = |entry: TaskEntry| {
-            Some((
-                entry.handle,
-                (entry.task as Arc<dyn Any + Send + Sync>).downcast().ok()?,
-            ))
-        };
-        self.entries().into_iter().filter_map(cast).collect()
+        let entries = self.entries().into_iter().filter_map(|entry| {
+            let task = (entry.task as Arc<dyn Any + Send + Sync>).downcast().ok()?;
+            Some((entry.handle, task))
+        });
+        entries.collect()
     }
 
     /// Returns the result of a task that has ended. It fits the output schema of the tool that started the task.

@@ -201,7 +201,7 @@ fn explain_unapproved(
     };
     match waited {
         None if !sensitive.is_empty() || !unnamed.is_empty() || concern.is_some() => {
-            let description = |(target, path): &(Target, SensitivePath)| {
+            let sensitive_paths = sensitive.iter().map(|(target, path)| {
                 let way = match path.sensitivity {
                     Sensitivity::Settings => {
                         "no grant allows it, so leave it to a person".to_owned()
@@ -216,20 +216,16 @@ fn explain_unapproved(
                     target.value(),
                     path.describe(target.value())
                 )
-            };
-            let host = |target: &Target| {
+            });
+            let hosts = unnamed.iter().map(|target| {
                 let clause = target.to_clause();
                 format!(
                     "the grant does not name the host `{}`; ask for a grant that names it, such as {clause}",
                     target.value()
                 )
-            };
+            });
             let concern = concern.map(|concern| format!("{}; {}", concern.reason, concern.remedy));
-            let descriptions = sensitive
-                .iter()
-                .map(description)
-                .chain(unnamed.iter().map(host));
-            let descriptions: Vec<_> = descriptions.chain(concern).collect();
+            let descriptions: Vec<_> = sensitive_paths.chain(hosts).chain(concern).collect();
             let named = match (sensitive, unnamed) {
                 ([], []) => "these exact arguments",
                 ([], _) => "that exact host",

@@ -84,10 +84,10 @@ impl Symbol {
 /// Returns the byte of the two hexadecimal digits at the start, as [`ToolName::from_foreign`](crate::ToolName::from_foreign) writes
 /// them.
 fn read_escape(digits: &[u8]) -> Option<u8> {
-    let is_digit = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
-    let digits = digits
-        .get(..2)
-        .filter(|digits| digits.iter().all(is_digit))?;
+    let digits = digits.get(..2).filter(|digits| {
+        let mut digits = digits.iter();
+        digits.all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'))
+    })?;
     let byte = u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
     (!is_unescaped(byte)).then_some(byte)
 }

@@ -244,27 +244,21 @@ impl<'a> Place<'a> {
     }
 
     fn member(&self, wire: &str) -> Self {
-        let schema = |keywords: &&'a Map<String, Value>| {
+        let schemas = self.schemas.iter().filter_map(|keywords| {
             let property =
                 members(keywords, "properties").and_then(|properties| properties.get(wire));
             property.or_else(|| keywords.get("additionalProperties"))
-        };
-        Self::new(
-            self.differences,
-            self.schemas.iter().filter_map(schema).collect(),
-        )
+        });
+        Self::new(self.differences, schemas.collect())
     }
 
     fn element(&self, index: usize) -> Self {
-        let schema = |keywords: &&'a Map<String, Value>| {
+        let schemas = self.schemas.iter().filter_map(|keywords| {
             prefix(keywords)
                 .and_then(|schemas| schemas.get(index))
                 .or_else(|| keywords.get("items"))
-        };
-        Self::new(
-            self.differences,
-            self.schemas.iter().filter_map(schema).collect(),
-        )
+        });
+        Self::new(self.differences, schemas.collect())
     }
 
     /// Returns the wire's key for a key of the catalog. Returns `None` if no schema here replaces the key.

@@ -7,13 +7,10 @@ type References<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// Returns the names on a cycle of references, and those on a path from one cycle to another.
 pub(super) fn on_cycles(references: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
-    let borrowed = |(name, targets)| {
-        (
-            String::as_str(name),
-            BTreeSet::iter(targets).map(String::as_str).collect(),
-        )
-    };
-    let all: References<'_> = references.iter().map(borrowed).collect();
+    let mut all: References<'_> = BTreeMap::new();
+    for (name, targets) in references {
+        all.insert(name, targets.iter().map(String::as_str).collect());
+    }
     let cyclic = reversed_without_ends(&reversed_without_ends(&all));
     cyclic.into_keys().map(str::to_owned).collect()
 }

@@ -323,15 +323,15 @@ fn child<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
 
 /// Returns the length of the keywords of a schema, without the schemas inside but with their names.
 fn text_length(keywords: &Map<String, Value>) -> usize {
-    let length = |(keyword, value): (&String, &Value)| match (holds(keyword), value) {
-        (Some(Holds::Named), Value::Object(schemas)) => schemas.keys().map(String::len).sum(),
-        (Some(_), _) => 0,
-        (None, value) => json_length(value),
-    };
-    keywords
-        .iter()
-        .map(|member| member.0.len() + length(member))
-        .sum()
+    let lengths = keywords.iter().map(|(keyword, value)| {
+        let length = match (holds(keyword), value) {
+            (Some(Holds::Named), Value::Object(schemas)) => schemas.keys().map(String::len).sum(),
+            (Some(_), _) => 0,
+            (None, value) => json_length(value),
+        };
+        keyword.len() + length
+    });
+    lengths.sum()
 }
 
 fn json_length(value: &Value) -> usize {

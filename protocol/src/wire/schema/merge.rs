@@ -201,8 +201,8 @@ fn merge_properties(
     let is_exact = (0..2).all(|one| rests[one].is_none() || (closed[one] && !has_patterns));
     other.remove("additionalProperties");
     let [own, theirs] = rests;
-    let is_refusal = |rest: &Value| rest == &Value::Bool(false);
-    match theirs.clone().filter(is_refusal).or(own).or(theirs) {
+    let refusal = theirs.clone().filter(|rest| *rest == Value::Bool(false));
+    match refusal.or(own).or(theirs) {
         Some(rest) => drop(into.insert("additionalProperties".to_owned(), rest)),
         None => drop(into.remove("additionalProperties")),
     }

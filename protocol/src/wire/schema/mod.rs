@@ -126,13 +126,11 @@ fn nests_deeper(value: &Value, most: usize) -> bool {
 
 /// Returns true if a reference may name the root, so that the root's type matters inside as well.
 fn names_root(value: &Value) -> bool {
-    let is_root = |name: &Value| {
-        name.as_str()
-            .is_some_and(|name| name.ends_with('#') || !name.contains('#'))
-    };
     match value {
         Value::Object(members) => members.iter().any(|(key, member)| {
-            (matches!(&**key, "$ref" | "$dynamicRef" | "$recursiveRef") && is_root(member))
+            let is_reference = matches!(&**key, "$ref" | "$dynamicRef" | "$recursiveRef");
+            let target = member.as_str().filter(|_| is_reference);
+            target.is_some_and(|name| name.ends_with('#') || !name.contains('#'))
                 || names_root(member)
         }),
         Value::Array(items) => items.iter().any(names_root),

@@ -239,10 +239,13 @@ impl<'a> Rewriter<'a> {
     ) -> Option<String> {
         let pointer = own.get("$ref")?.as_str()?.to_owned();
         let (_, target) = self.document.target(&pointer)?;
-        let is_annotation = |keyword: &String| keyword == "$ref" || has_word(ANNOTATIONS, keyword);
         // Annotations beside a recursive reference are dropped instead.
         let is_alone = into.is_empty()
-            && (own.len() == 1 || (target.is_recursive && own.keys().all(is_annotation)));
+            && (own.len() == 1
+                || (target.is_recursive
+                    && own
+                        .keys()
+                        .all(|keyword| keyword == "$ref" || has_word(ANNOTATIONS, keyword))));
         let is_kept = match self.dialect.references {
             References::None => false,
             References::Any => !into.contains_key("$ref"),
@@ -341,8 +344,9 @@ impl<'a> Rewriter<'a> {
         });
         self.name_reference(&mut keywords);
         if let Some(rules) = self.dialect.strict {
-            let target = |name: &str| self.document.find(name.strip_prefix("#/$defs/")?);
-            let own = strict::reason(&keywords, &self.changes.place, target);
+            let own = strict::reason(&keywords, &self.changes.place, |name| {
+                self.document.find(name.strip_prefix("#/$defs/")?)
+            });
             self.not_strict = outer.or(own).or(self.not_strict.take());
             if rules.requires_all {
                 self.report_optional(&keywords, &properties);
@@ -393,8 +397,12 @@ impl<'a> Rewriter<'a> {
             let outer = std::mem::replace(&mut self.changes.place, place.clone());
             self.changes.exact(Rule::Optional);
             let schema = members(keywords, "properties").and_then(|properties| properties.get(key));
-            let target = |name: &str| self.document.find(name.strip_prefix("#/$defs/")?);
-            if schema.is_some_and(|schema| strict::accepts_null(schema, &target)) {
+            let accepts_null = schema.is_some_and(|schema| {
+                strict::accepts_null(schema, &|name| {
+                    self.document.find(name.strip_prefix("#/$defs/")?)
+                })
+            });
+            if accepts_null {
                 self.changes.add(Rule::Null, Fidelity::Narrowed);
             }
             self.changes.place = outer;

@@ -14,13 +14,6 @@ use super::unsendable::NotStrict;
 
 /// Closes an object, and states the types of listed values.
 pub(super) fn close(keywords: &mut Map<String, Value>, changes: &mut Changes) {
-    let is_partial = |branch: &Value| {
-        branch.as_object().is_some_and(|branch| {
-            branch
-                .keys()
-                .all(|keyword| matches!(&**keyword, PLACE | "required" | "type"))
-        })
-    };
     let branches = keywords.get("anyOf").and_then(Value::as_array);
     if keywords.contains_key("properties")
         && branches.is_some_and(|branches| branches.iter().all(is_partial))
@@ -43,6 +36,15 @@ pub(super) fn close(keywords: &mut Map<String, Value>, changes: &mut Changes) {
         keywords.insert("additionalProperties".to_owned(), false.into());
         changes.add(Rule::Closed, Fidelity::Narrowed);
     }
+}
+
+/// Returns true if an alternative only says which properties are required.
+fn is_partial(branch: &Value) -> bool {
+    branch.as_object().is_some_and(|branch| {
+        branch
+            .keys()
+            .all(|keyword| matches!(&**keyword, PLACE | "required" | "type"))
+    })
 }
 
 /// Returns the reason that the service would refuse a closed schema, or that its calls could not be read back. Schemas inside have
@@ -68,13 +70,12 @@ pub(super) fn reason<'d>(
             pointer: format!("{place}/items"),
         });
     }
-    let has_several = || {
-        count_containers(keywords, &target)
+    // The codec could not tell which alternative a null belongs to.
+    if branches.is_some()
+        && count_containers(keywords, &target)
             .iter()
             .any(|count| *count > 1)
-    };
-    // The codec could not tell which alternative a null belongs to.
-    if branches.is_some() && has_several() {
+    {
         return Some(NotStrict::Union { pointer });
     }
     if !has_type(keywords, "object") && !keywords.contains_key("properties") {

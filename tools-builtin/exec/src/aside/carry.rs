@@ -220,8 +220,8 @@ fn remove(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
                     let to = number.to_string();
                     renameat_with(&middle, &*inner, &top, to, RenameFlags::NOREPLACE)
                 });
-                let is_free = |renamed: &Result<(), Errno>| *renamed != Err(Errno::EXIST);
-                renamed.find(is_free).unwrap_or(Err(Errno::EXIST))?;
+                let renamed = renamed.find(|renamed| *renamed != Err(Errno::EXIST));
+                renamed.unwrap_or(Err(Errno::EXIST))?;
             }
             unlinkat(&top, &**name, AtFlags::REMOVEDIR)?;
         }

@@ -90,16 +90,10 @@ impl Aside {
         let stuck = outcome.aside.iter().filter(|file| file.place.is_none());
         outcome.unfinished = stuck.map(|file| file.origin.clone()).collect();
         // The files of a folder that was replaced are among the removed ones.
-        let was_file = |path: &Path| {
-            before
-                .found
-                .get(path)
-                .is_some_and(|found| !found.is_folder())
-        };
-        let moved = outcome
-            .aside
-            .iter()
-            .filter(|file| file.place.is_some() && was_file(&file.origin));
+        let moved = outcome.aside.iter().filter(|file| {
+            let found = before.found.get(&file.origin);
+            file.place.is_some() && found.is_some_and(|found| !found.is_folder())
+        });
         let moved: Vec<(PathBuf, bool)> = moved.map(|file| (file.origin.clone(), false)).collect();
         let removed = removed.into_iter().map(|path| (path.to_owned(), true));
         for (path, is_removed) in moved.into_iter().chain(removed) {
@@ -161,17 +155,11 @@ impl Aside {
             places[number] = take(&look.root, planted[number], place, &mut room).ok();
         }
         in_place::tidy(&look.root);
-        let file = |(path, place): (&&Path, Option<PathBuf>)| {
-            let note = look.note(path);
-            SetAside::new(
-                &look.root,
-                path,
-                note,
-                place,
-                before.found.contains_key(*path),
-            )
-        };
-        planted.iter().zip(places).map(file).collect()
+        let files = planted.iter().zip(places).map(|(path, place)| {
+            let (note, was_there) = (look.note(path), before.found.contains_key(*path));
+            SetAside::new(&look.root, path, note, place, was_there)
+        });
+        files.collect()
     }
 }
 

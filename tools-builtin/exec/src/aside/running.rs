@@ -154,9 +154,9 @@ impl Aside {
 
     /// Looks at the folders that were kept for later if the last program has ended that can write them. Blocks.
     pub(crate) fn recover_later(&self, root: &Path) -> Vec<ProtectedFile> {
-        let is_new = |left: &Left| left.program.is_later && !left.program.was_looked_at();
-        let later = self.records().into_iter().filter(is_new);
+        let later = self.records().into_iter();
         later
+            .filter(|left| left.program.is_later && !left.program.was_looked_at())
             .flat_map(|left| self.recover_one(left, root, false, &Folders::new()))
             .collect()
     }
@@ -210,8 +210,10 @@ impl Aside {
         let own = (is_due && !is_moved(&left, &of)).then(|| (of.clone(), of.clone()));
         let moved = left.folders.iter();
         let moved = moved.filter_map(|(id, path)| {
-            let is_back = || Some(path).filter(|path| id.is_at(path));
-            Some((path.clone(), found.get(id).or_else(is_back)?.clone()))
+            let place = found
+                .get(id)
+                .or_else(|| Some(path).filter(|path| id.is_at(path)));
+            Some((path.clone(), place?.clone()))
         });
         let mut places: Vec<_> = own.into_iter().chain(moved).collect();
         // A folder covers those that were moved with it.
@@ -234,9 +236,9 @@ impl Aside {
                 left.program.set_done(&outcome.unfinished);
             }
             if outcome.unfinished.is_empty() {
-                let is_with = |path: &Path| rebase(path, &from, &place);
-                left.folders
-                    .retain(|id, path| !is_with(path).is_some_and(|path| id.is_at(&path)));
+                left.folders.retain(|id, path| {
+                    !rebase(path, &from, &place).is_some_and(|path| id.is_at(&path))
+                });
             }
             told.extend(outcome.into_files());
         }
@@ -302,13 +304,14 @@ impl Aside {
         let found = before.found.iter();
         let found = found.filter_map(|(path, found)| Some((there(path)?, found.clone())));
         let found: BTreeMap<PathBuf, Found> = found.collect();
-        let kept_out = |path: &Bytes| there(path).unwrap_or_else(|| path.as_path().to_owned());
+        let skipped = before.skipped.iter();
+        let skipped = skipped.map(|path| there(path).unwrap_or_else(|| path.as_path().to_owned()));
         let mut look = Look {
             judge: Judge::strict(SensitivePaths::default().with_paths(before.paths.clone())),
             root: root.to_owned(),
             trees: trees.collect(),
             is_kept: false,
-            skipped: before.skipped.iter().map(kept_out).collect(),
+            skipped: skipped.collect(),
             may_redirect: false,
         };
         if before.is_kept {
@@ -330,8 +333,9 @@ fn lock(file: &File) -> io::Result<()> {
 }
 
 fn records(folder: &Path) -> Vec<Left> {
-    let is_record = |file: &PathBuf| file.extension().is_some_and(|is| is == "json");
-    let mut all: Vec<_> = read(entries(folder).filter(is_record)).collect();
+    let files = entries(folder);
+    let files = files.filter(|file| file.extension().is_some_and(|is| is == "json"));
+    let mut all: Vec<_> = read(files).collect();
     Left::revive(&mut all);
     all
 }
@@ -352,9 +356,10 @@ fn read(files: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Left> 
 fn finish(mut left: Left) {
     let (folders, new) = (&left.folders, left.file.with_extension("new"));
     if left.program.is_done {
-        let is_in = |path: &Path| folders.values().any(|folder| path.starts_with(folder));
-        let found = &mut left.program.found;
-        found.retain(|(path, _)| is_in(path.as_path()));
+        left.program.found.retain(|(path, _)| {
+            let path = path.as_path();
+            folders.values().any(|folder| path.starts_with(folder))
+        });
     }
     let is_kept = !left.program.is_done || !folders.is_empty();
     let text = running::lines(&left.program, folders);
@@ -369,17 +374,19 @@ fn put_later(left: &Left, all: &[Left]) -> io::Result<()> {
     let Some((folders, _)) = Left::find_later(all, &left.program) else {
         return Ok(());
     };
-    let tree = |folder: &PathBuf| Tree {
+    let trees = folders.iter().map(|folder| Tree {
         path: folder.to_string_lossy().into_owned(),
         is_tree: true,
-    };
+    });
     let mut later = Before {
-        trees: folders.iter().map(tree).collect(),
+        trees: trees.collect(),
         is_later: true,
         ..left.program.clone()
     };
-    let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
-    later.found.retain(|(path, _)| is_in(path.as_path()));
+    later.found.retain(|(path, _)| {
+        let path = path.as_path();
+        folders.iter().any(|folder| path.starts_with(folder))
+    });
     let places = folders.iter().map(PathBuf::as_path);
     let places = places.chain([left.program.root.as_path()]);
     let numbers = places.filter_map(|path| Some((FolderId::of(path)?, path.to_owned())));

@@ -37,15 +37,15 @@ impl Settled {
         let outcome = aside
             .map(|aside| aside.set_aside(look, before, now, &[], origin))
             .unwrap_or_default();
-        let group = |file: &SetAside| {
+        let groups = outcome.aside.iter().map(|file| {
             let below = file.origin.strip_prefix(&look.root).ok()?;
             let first = below
                 .iter()
                 .next()
                 .filter(|first| !before.top.contains(*first));
             first.map(|first| first.to_string_lossy().into_owned())
-        };
-        let groups = outcome.aside.iter().map(group).collect();
+        });
+        let groups = groups.collect();
         // Without a folder all that has changed remains, also what is harmless.
         let counts =
             |path: &Path| aside.is_some() && now.found.get(path).is_some_and(|found| found.counts);

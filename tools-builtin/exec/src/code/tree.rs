@@ -95,9 +95,10 @@ impl Reach {
 
     /// Returns true for a folder of data of git, or of the outputs or the dependencies of a build.
     fn leaves_out(self, folder: &Path, name: &str) -> bool {
-        // A folder of sources can be named `target`, too, so the tag that cargo leaves there decides.
-        let is_output = || name == "target" && folder.join("CACHEDIR.TAG").is_file();
-        name == ".git" || is_output() || self == Self::Instructions && name == "node_modules"
+        name == ".git"
+            // A folder of sources can be named `target`, too, so the tag that cargo leaves there decides.
+            || name == "target" && folder.join("CACHEDIR.TAG").is_file()
+            || self == Self::Instructions && name == "node_modules"
     }
 }
 

@@ -99,14 +99,14 @@ fn way_back(file: &SetAside) -> String {
 
 /// Returns a path as a word that a shell reads as the same bytes.
 fn quote_path(path: impl AsRef<Path>) -> String {
-    let quoted = |text: &str| match text {
-        "" => String::new(),
-        text => Word::Known(text.to_owned()).to_string(),
-    };
     let chunks = path.as_ref().as_os_str().as_bytes().utf8_chunks();
     let chunks = chunks.map(|chunk| {
+        let valid = match chunk.valid() {
+            "" => String::new(),
+            text => Word::Known(text.to_owned()).to_string(),
+        };
         let raw = chunk.invalid().iter();
-        quoted(chunk.valid())
+        valid
             + &raw
                 .map(|byte| format!("$'\\x{byte:02x}'"))
                 .collect::<String>()

@@ -32,12 +32,11 @@ const STRATEGIES: [&str; 6] = ["ort", "octopus", "ours", "recursive", "resolve",
 
 /// Returns the number of names up to the first folder of git on the path. Returns `None` if there is none.
 pub(crate) fn depth(path: &str) -> Option<usize> {
-    let is_git = |name: &str| {
-        [".git", ".bare"]
-            .iter()
-            .any(|git| name.eq_ignore_ascii_case(git))
-    };
-    path.split('/').position(is_git).map(|at| at + 1)
+    let at = path.split('/').position(|name| {
+        let mut folders = [".git", ".bare"].iter();
+        folders.any(|git| name.eq_ignore_ascii_case(git))
+    });
+    at.map(|at| at + 1)
 }
 
 /// Returns true if the path lies in a folder of git, which writes it at each commit or fetch.

@@ -166,16 +166,15 @@ impl<'a> Grants<'a> {
         walls: &'p Walls,
         hidden: impl Iterator<Item = &'p PathBuf>,
     ) -> impl Iterator<Item = PathBuf> {
-        let is_inside = |parent: &Path| {
-            self.write
-                .iter()
-                .any(|tree| parent != *tree && parent.starts_with(tree))
-        };
         let parents = list_protected(walls)
             .chain(hidden)
             .flat_map(|path| path.ancestors().skip(1));
         parents
-            .filter(move |parent| is_inside(parent) && !lies_in(parent, &walls.protected))
+            .filter(move |parent| {
+                let mut trees = self.write.iter();
+                trees.any(|tree| *parent != *tree && parent.starts_with(tree))
+                    && !lies_in(parent, &walls.protected)
+            })
             .map(PathBuf::from)
     }
 }

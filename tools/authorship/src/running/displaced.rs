@@ -60,15 +60,18 @@ impl Running {
         if is_near && self.is_root_in(&moved) {
             return true;
         }
-        let found = || placed::find(root, &moved.into_keys().collect());
-        !is_seen && found().values().any(|place| !self.looks_at(place))
+        if is_seen {
+            return false;
+        }
+        let found = placed::find(root, &moved.into_keys().collect());
+        found.values().any(|place| !self.looks_at(place))
     }
 
     /// Returns true if it may write a folder, and its end does not look at the place to which the folder is moved.
     fn loses(&self, from: &Path, to: &Path, folders: &Folders) -> bool {
         let moved = placed::find_moved(folders);
-        let is_around = |tree: &Path| from.starts_with(tree) || tree.starts_with(from);
-        let may_write = self.trees().any(is_around)
+        let mut trees = self.trees();
+        let may_write = trees.any(|tree| from.starts_with(tree) || tree.starts_with(from))
             || FolderId::around(from)
                 .iter()
                 .any(|id| moved.contains_key(id));

@@ -98,10 +98,10 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
         Some(&text[at - scheme.len()..])
     });
     begins.map(|rest| {
-        let is_end = |c: char| {
+        let end = rest.find(|c: char| {
             c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|')
-        };
-        let url = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+        });
+        let url = &rest[..end.unwrap_or(rest.len())];
         // HTML and Markdown write `&` so, and the tool sends it without.
         trim_url(url).replace("&amp;", "&").replace("\\&", "&")
     })
@@ -112,11 +112,11 @@ pub(super) fn urls_without_scheme(text: &str) -> impl Iterator<Item = String> + 
     let words = text
         .split_whitespace()
         .map(|word| trim_url(word.trim_start_matches(['(', '<', '"', '\'', '`', '*'])));
-    let is_url = |word: &&str| {
+    let urls = words.filter(|word| {
         word.split_once('/')
             .is_some_and(|(host, _)| host.contains('.'))
-    };
-    words.filter(is_url).map(|word| format!("https://{word}"))
+    });
+    urls.map(|word| format!("https://{word}"))
 }
 
 /// Returns the URL that a word begins with.

@@ -35,8 +35,10 @@ pub(super) fn is_literal(clause: &Clause, target: &Target) -> bool {
 /// Returns true if the clause contains the first segment of the entry without wildcards, or all of them for an entry from the root: that is
 /// one place with ordinary names, and who names a folder around it may not know of it.
 fn is_anchored(clause: &Clause, entry: &SensitivePath) -> bool {
-    let is_literal = |segment: &&str| !segment.is_empty() && !segment.contains('*');
-    let mut literal = entry.pattern.split('/').filter(is_literal).peekable();
+    let literal = entry.pattern.split('/');
+    let mut literal = literal
+        .filter(|it| !it.is_empty() && !it.contains('*'))
+        .peekable();
     if literal.peek().is_none() {
         return segments(clause.pattern()).all(|segment| segment.is_some());
     }

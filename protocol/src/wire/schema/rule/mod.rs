@@ -205,30 +205,12 @@ pub(super) fn removal(
     has_other_keys: bool,
     changes: &mut Changes,
 ) {
-    // In strict mode, patterns of keys stay: they are a reason against it.
-    let is_relaxed = dialect.strict.is_none();
-    let is_about_keys = |keyword: &str, value: &Value| match keyword {
-        "patternProperties" => is_relaxed,
-        "propertyNames" => true,
-        "default" | "examples" => value.is_object() || value.is_array(),
-        _ => false,
-    };
-    let is_untaken_pattern = |keyword: &str, value: &Value| match (keyword, value) {
-        ("pattern", Value::String(pattern)) => !dialect.patterns.takes(pattern),
-        ("patternProperties", Value::Object(schemas)) => {
-            is_relaxed
-                && !schemas
-                    .keys()
-                    .all(|pattern| dialect.patterns.takes(pattern))
-        }
-        _ => false,
-    };
     let removed: Vec<_> = keywords
         .iter()
         .filter(|(keyword, value)| {
             !dialect.takes(keyword)
-                || is_untaken_pattern(keyword, value)
-                || (has_other_keys && is_about_keys(keyword, value))
+                || is_untaken_pattern(dialect, keyword, value)
+                || (has_other_keys && is_about_keys(dialect, keyword, value))
         })
         .map(|(keyword, _)| keyword.clone())
         .collect();
@@ -247,6 +229,27 @@ pub(super) fn removal(
     {
         keywords.remove("format");
         changes.add_loosened(Rule::Format);
+    }
+}
+
+fn is_about_keys(dialect: &Dialect, keyword: &str, value: &Value) -> bool {
+    match keyword {
+        // In strict mode, patterns of keys stay: they are a reason against it.
+        "patternProperties" => dialect.strict.is_none(),
+        "propertyNames" => true,
+        "default" | "examples" => value.is_object() || value.is_array(),
+        _ => false,
+    }
+}
+
+fn is_untaken_pattern(dialect: &Dialect, keyword: &str, value: &Value) -> bool {
+    match (keyword, value) {
+        ("pattern", Value::String(pattern)) => !dialect.patterns.takes(pattern),
+        ("patternProperties", Value::Object(schemas)) => {
+            let mut patterns = schemas.keys();
+            dialect.strict.is_none() && !patterns.all(|pattern| dialect.patterns.takes(pattern))
+        }
+        _ => false,
     }
 }
 

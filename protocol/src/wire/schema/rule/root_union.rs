@@ -38,13 +38,12 @@ pub(in crate::wire::schema) fn root_union(
     }
     let open = objects.iter().filter(is_open).count();
     let open_in_words = objects.iter().filter(says_open).count();
-    let unlisted = |object: &Map<String, Value>, key: &&str| {
-        members(object, "properties").is_none_or(|properties| !properties.contains_key(*key))
-    };
-    let required =
-        |object| strings(Map::get(object, "required")).filter(move |key| unlisted(object, key));
-    let required_unlisted: BTreeSet<_> =
-        objects.iter().filter(is_open).flat_map(required).collect();
+    let required = objects.iter().filter(is_open).flat_map(|object| {
+        let properties = members(object, "properties");
+        strings(object.get("required"))
+            .filter(move |key| properties.is_none_or(|properties| !properties.contains_key(*key)))
+    });
+    let required_unlisted: BTreeSet<_> = required.collect();
     let mut assumed = Vec::new();
     let property = |(key, naming): (&str, Vec<&Map<String, Value>>)| {
         let schemas: Vec<_> = naming

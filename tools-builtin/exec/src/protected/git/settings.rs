@@ -35,8 +35,9 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     // A line that is gone decides as much as a new one: a filter that encrypts, a check of commits.
     let are_fine = |lines: &[Line<'_>], others: &[Line<'_>]| {
         lines.iter().all(|line| {
-            let is_same = |other: &Line<'_>| (other.head, other.text) == (line.head, line.text);
-            line.is_harmless(is_module) || others.iter().any(is_same)
+            let mut others = others.iter();
+            line.is_harmless(is_module)
+                || others.any(|other| (other.head, other.text) == (line.head, line.text))
         })
     };
     are_fine(&after, &before) && are_fine(&before, &after)
@@ -65,22 +66,17 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
     if !before.map(Line::setting).eq(after.map(Line::setting)) {
         return true;
     }
-    let decides = |it: &Line<'_>| {
-        let key = (it.section(), &*it.key);
-        has_word(DECIDING, it.section())
-            || ["pushremote", "pushdefault"].contains(&&*it.key)
-            || key == ("branch", "remote") && it.value != "origin"
-    };
-    let is_kept = |line: &Line<'_>| new.iter().any(|new| new.setting() == line.setting());
-    if old.iter().any(|line| decides(line) && !is_kept(line)) {
+    if old
+        .iter()
+        .any(|line| decides(line) && !has_setting(&new, line))
+    {
         return true;
     }
     // A push goes to the branch that the own one follows, whatever its name.
-    let is_to_followed = |it: &Line<'_>| {
+    let follows_by_name = !old.iter().chain(&own).any(|it| {
         (it.section(), &*it.key) == ("push", "default")
             && ["upstream", "tracking"].contains(&&*it.value.to_ascii_lowercase())
-    };
-    let follows_by_name = !old.iter().chain(&own).any(is_to_followed);
+    });
     let is_fine = |it: &Line<'_>| match (it.section(), &*it.key) {
         // `git push` takes the only remote, or `origin`. It takes a name for an address only if no remote has it.
         ("remote", "url") => {
@@ -132,8 +128,19 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
         ("remote" | "branch" | "submodule" | "fetch" | "extensions" | "rerere", _) => false,
         _ => true,
     };
-    let is_old = |line: &Line<'_>| old.iter().any(|old| old.setting() == line.setting());
-    !new.iter().all(|line| is_old(line) || is_fine(line))
+    !new.iter()
+        .all(|line| has_setting(&old, line) || is_fine(line))
+}
+
+fn decides(line: &Line<'_>) -> bool {
+    let key = (line.section(), &*line.key);
+    has_word(DECIDING, line.section())
+        || ["pushremote", "pushdefault"].contains(&&*line.key)
+        || key == ("branch", "remote") && line.value != "origin"
+}
+
+fn has_setting(lines: &[Line<'_>], line: &Line<'_>) -> bool {
+    lines.iter().any(|other| other.setting() == line.setting())
 }
 
 /// Returns the address of a submodule that is relative to that of a remote.
