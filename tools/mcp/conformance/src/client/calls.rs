@@ -41,18 +41,18 @@ fn for_schema(schema: &Value) -> Value {
         .into_iter()
         .flatten()
         .filter_map(Value::as_str);
-    let value = |name: &str| match schema["properties"][name]["type"].as_str() {
-        Some("number" | "integer") => json!(1),
-        Some("boolean") => json!(true),
-        Some("object") => json!({}),
-        Some("array") => json!([]),
-        Some("null") => Value::Null,
-        _ => json!("test"),
-    };
-    required
-        .map(|name| (name.to_owned(), value(name)))
-        .collect::<Map<_, _>>()
-        .into()
+    let arguments = required.map(|name| {
+        let value = match schema["properties"][name]["type"].as_str() {
+            Some("number" | "integer") => json!(1),
+            Some("boolean") => json!(true),
+            Some("object") => json!({}),
+            Some("array") => json!([]),
+            Some("null") => Value::Null,
+            _ => json!("test"),
+        };
+        (name.to_owned(), value)
+    });
+    arguments.collect::<Map<_, _>>().into()
 }
 
 /// Leaves out arguments that are null. A scenario passes null for a boolean, which the pipeline refuses.
