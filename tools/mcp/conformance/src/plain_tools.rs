@@ -1,7 +1,6 @@
 //! The tools that answer without asking the client.
 
 use std::error::Error;
-use std::future::ready;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -54,7 +53,7 @@ pub(crate) fn nothing() -> Value {
 fn register_fixed(name: &str, content: Value) -> Result<(), Box<dyn Error>> {
     let result: ToolResult = serde_json::from_value(json!({"content": content}))?;
     register(name, nothing(), move |_: ToolContext, _: Value| {
-        ready(result.clone())
+        std::future::ready(result.clone())
     })
 }
 

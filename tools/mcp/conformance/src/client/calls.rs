@@ -36,12 +36,8 @@ pub(crate) fn of_tools(catalog: &SharedCatalog, names: &[ToolName]) -> Vec<(Stri
 
 /// Returns arguments with each required property.
 fn for_schema(schema: &Value) -> Value {
-    let required = schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    let arguments = required.map(|name| {
+    let required = schema["required"].as_array().into_iter().flatten();
+    let arguments = required.filter_map(Value::as_str).map(|name| {
         let value = match schema["properties"][name]["type"].as_str() {
             Some("number" | "integer") => json!(1),
             Some("boolean") => json!(true),
