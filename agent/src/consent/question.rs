@@ -59,9 +59,9 @@ impl ApprovalQuestion<'_> {
             && self.approval.targets.iter().all(|target| {
                 target.approval_default() < ApprovalDefault::AlwaysAsk
                     && target.command().is_none_or(|command| command.is_known())
-                    && !paths
+                    && paths
                         .find_target(target)
-                        .is_some_and(|path| path.sensitivity >= Sensitivity::RunsByItself)
+                        .is_none_or(|path| path.sensitivity < Sensitivity::RunsByItself)
             })
     }
 
