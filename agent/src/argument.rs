@@ -102,10 +102,11 @@ pub fn pairs_from_arguments(schema: &Value, arguments: &Value) -> Option<Vec<(St
         .map(|(key, value)| (key.clone(), text(value)))
         .collect();
     pairs.sort_by_key(|(key, _)| (!is_required(schema, key), key.clone()));
-    let is_key = |key: &str| !key.is_empty() && !key.contains('=');
+    let mut keys = pairs.iter().map(|(key, _)| key);
+    let are_keys = keys.all(|key| !key.is_empty() && !key.contains('='));
     let read = arguments_from_pairs(schema, pairs.iter().map(|(key, value)| (key, value))).ok()?;
     // Read back, because a typed text has several meanings: what a person copies has to mean the same.
-    (pairs.iter().all(|(key, _)| is_key(key)) && read == *arguments).then_some(pairs)
+    (are_keys && read == *arguments).then_some(pairs)
 }
 
 /// Returns the value for an error message: at most 80 characters, masked if the argument is secret.

@@ -29,21 +29,23 @@ pub(crate) fn direct_inner(call: &ToolCall) -> Option<ToolCall> {
 /// Returns a call of [`CALLER`] with the arguments of its inner call as an object, if they are a text that holds one or null. Other calls
 /// stay.
 pub(crate) fn readable(call: ToolCall) -> ToolCall {
-    let read = || {
-        let inner = InnerCall::read_any(&call.name, Some(call.arguments.node()))?;
-        let arguments = match inner.arguments?.kind() {
-            Kind::Null => Json::default(),
-            Kind::String(text) => Json::parse(text)
-                .ok()
-                .filter(|arguments| arguments.node().is_object())?,
-            _ => return None,
-        };
-        Some(ToolCall::new(call.id.as_str(), inner.name, arguments))
-    };
-    match read() {
+    match read_inner(&call) {
         Some(inner) => with_inner(call, &inner),
         None => call,
     }
+}
+
+/// Returns `None` if the call names no inner call or its arguments cannot be read.
+fn read_inner(call: &ToolCall) -> Option<ToolCall> {
+    let inner = InnerCall::read_any(&call.name, Some(call.arguments.node()))?;
+    let arguments = match inner.arguments?.kind() {
+        Kind::Null => Json::default(),
+        Kind::String(text) => Json::parse(text)
+            .ok()
+            .filter(|arguments| arguments.node().is_object())?,
+        _ => return None,
+    };
+    Some(ToolCall::new(call.id.as_str(), inner.name, arguments))
 }
 
 /// A call inside the arguments of another.

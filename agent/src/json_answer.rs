@@ -1,7 +1,7 @@
 //! Answers of a model that are JSON of a schema.
 
 use tools::schema::ValueSchema;
-use tools::{Json, Violation, join};
+use tools::{Json, join};
 
 /// The most violations that a repair request lists.
 const MAX_VIOLATIONS: usize = 20;
@@ -27,20 +27,15 @@ pub(crate) fn parse_answer(text: &str, schema: &ValueSchema) -> Result<Json, Str
     let value = Json::parse(without_fence(text.trim()))
         .map_err(|error| format!("- it is not JSON: {error}"))?;
     schema.check(&value).map_err(|violations| {
-        let line = |Violation {
-                        pointer,
-                        expected,
-                        found,
-                        ..
-                    }: &Violation| {
-            let place = if pointer.is_empty() {
-                "the whole answer"
-            } else {
-                pointer
+        let lines = violations.iter().take(MAX_VIOLATIONS).map(|violation| {
+            let place = match violation.pointer.as_str() {
+                "" => "the whole answer",
+                pointer => pointer,
             };
+            let (expected, found) = (&violation.expected, &violation.found);
             format!("- at {place}: expected {expected}, found {found}")
-        };
-        join(violations.iter().take(MAX_VIOLATIONS).map(line), "\n")
+        });
+        join(lines, "\n")
     })?;
     Ok(value)
 }

@@ -53,7 +53,7 @@ pub fn parameters(schema: &Value) -> Vec<Parameter> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut properties: Vec<_> = properties.into_iter().flatten().collect();
     properties.sort_by_key(|(name, _)| !is_required(schema, name));
-    let parameter = |(name, property): (&String, &Value)| {
+    let parameters = properties.into_iter().map(|(name, property)| {
         let description = property
             .get("description")
             .and_then(Value::as_str)
@@ -70,8 +70,8 @@ pub fn parameters(schema: &Value) -> Vec<Parameter> {
             },
             description: visible(&description).into_owned(),
         }
-    };
-    properties.into_iter().map(parameter).collect()
+    });
+    parameters.collect()
 }
 
 /// Returns the pattern of the strings that a property accepts.

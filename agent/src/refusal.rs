@@ -144,15 +144,15 @@ pub fn remedies<'a>(
         .collect();
     let mut causes = Vec::new();
     for refusal in refusals {
-        let can_be_granted = |target: &&Target| match refusal.cause {
+        let ungranted = refusal.targets.iter().filter(|target| match refusal.cause {
             Cause::Ungranted => true,
             Cause::Unapproved => {
                 !refusal.settings.contains(target) && refusal.rule(Some(target), &rules).is_none()
             }
             // No grant overrides a rule that denies.
             Cause::Denied => false,
-        };
-        needed.extend(refusal.targets.iter().filter(can_be_granted).cloned());
+        });
+        needed.extend(ungranted.cloned());
         for rule in refusal.rules(&rules) {
             if !causes.contains(&rule) {
                 causes.push(rule);

@@ -267,7 +267,7 @@ impl Run {
         self.steps = self.steps.saturating_add(1);
         // Arguments that are cut off can be valid JSON all the same.
         let cut_off = (stop == StopReason::Length).then(|| CUT_OFF.to_owned());
-        let slot = |(index, call): (u32, &ToolCall)| {
+        let slots = (0_u32..).zip(message.calls()).map(|(index, call)| {
             let fault = turn.faults.get(&(index as usize)).or(cut_off.as_ref());
             let pending = PendingCall {
                 call: call.clone(),
@@ -278,8 +278,8 @@ impl Run {
                 pending,
                 result: None,
             }
-        };
-        let slots: Vec<_> = (0..).zip(message.calls()).map(slot).collect();
+        });
+        let slots: Vec<_> = slots.collect();
         let calls = u32::try_from(slots.len()).unwrap_or(u32::MAX);
         self.calls = self.calls.saturating_add(calls);
         self.messages.push(message);

@@ -120,11 +120,10 @@ impl Selection {
 
     /// Returns false if no tool whose name begins with this prefix is selected. Returns true if one may be.
     pub fn may_match(&self, prefix: &str) -> bool {
-        let may_include = |glob: &ToolGlob| {
-            prefix.starts_with(literal_start(glob)) || literal_start(glob).starts_with(prefix)
-        };
+        let mut included = self.include.iter().map(literal_start);
         !self.is_none
-            && (self.include.is_empty() || self.include.iter().any(may_include))
+            && (self.include.is_empty()
+                || included.any(|start| prefix.starts_with(start) || start.starts_with(prefix)))
             && !self.exclude.iter().any(|glob| {
                 glob.as_str().strip_suffix('*') == Some(literal_start(glob))
                     && prefix.starts_with(literal_start(glob))

@@ -113,14 +113,13 @@ impl ToolSet {
         of_search: &[Arc<Entry>],
         is_offered: impl Fn(&Entry) -> bool,
     ) -> Option<Self> {
-        let has_name = |name: &ToolName| {
-            self.list()
-                .binary_search_by(|entry| entry.name().cmp(name))
-                .is_ok()
-        };
         // A host's own tool of this name must not be replaced, and two tools cannot have one name.
-        if of_search.iter().any(|entry| has_name(entry.name())) {
-            return None;
+        for searched in of_search {
+            let list = self.list();
+            let found = list.binary_search_by(|entry| entry.name().cmp(searched.name()));
+            if found.is_ok() {
+                return None;
+            }
         }
         let with_search = |selected: Vec<Arc<Entry>>| {
             let mut entries = [&selected, of_search].concat();
@@ -157,15 +156,11 @@ impl ToolSet {
 
     /// Returns the definitions that can be found.
     fn corpus(&self) -> impl Iterator<Item = &Tool> {
-        let is_of_search = |entry: &&Arc<Entry>| {
-            self.of_search()
-                .iter()
-                .any(|other| other.name() == entry.name())
-        };
-        self.list()
-            .iter()
-            .filter(move |entry| !is_of_search(entry))
-            .map(|entry| entry.tool())
+        let ordinary = self.list().iter().filter(move |entry| {
+            let mut of_search = self.of_search().iter();
+            of_search.all(|other| other.name() != entry.name())
+        });
+        ordinary.map(|entry| entry.tool())
     }
 
     /// Returns the tools, sorted by name. All of them can be called.
@@ -262,11 +257,11 @@ impl ToolSet {
 
     /// Returns the digests of the descriptions and parameters by name. Computed on first use.
     pub(crate) fn definition_digests(&self) -> &Arc<BTreeMap<ToolName, u64>> {
-        let text = |tool: &Tool| json!([tool.description, tool.parameters]).to_string();
         self.0.definition_digests.get_or_init(|| {
-            let digests = self
-                .definitions()
-                .map(|tool| (tool.name.clone(), fingerprint(&text(tool))));
+            let digests = self.definitions().map(|tool| {
+                let text = json!([tool.description, tool.parameters]).to_string();
+                (tool.name.clone(), fingerprint(&text))
+            });
             Arc::new(digests.collect())
         })
     }

@@ -112,8 +112,8 @@ impl WireToolSet {
             }));
         };
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
-        let is_caller = |(entry, _): &&(Arc<Entry>, _)| *entry.name() == *inner_call::CALLER;
-        let has_own_caller = of_search.is_empty() && tools.iter().any(|tool| is_caller(&tool));
+        let mut sent = tools.iter().map(|(entry, _)| entry.name());
+        let has_own_caller = of_search.is_empty() && sent.any(|name| *name == *inner_call::CALLER);
         Self {
             format,
             tools,

@@ -103,17 +103,9 @@ pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
         path: path.to_owned(),
         source,
     };
-    let locked = |tool: &Tool| -> Result<(ToolName, Locked), serde_json::Error> {
-        // The text of canonical JSON has sorted keys, which the map keeps.
-        let text = canonical_json(&serde_json::to_value(tool)?);
-        let mut definition: Map<String, Value> = serde_json::from_str(&text)?;
-        definition.retain(|key, _| key != "name");
-        let digest = tool.digest();
-        Ok((tool.name.clone(), Locked { digest, definition }))
-    };
     let tools = tools
         .iter()
-        .map(locked)
+        .map(lock)
         .collect::<Result<_, _>>()
         .map_err(|error| refused(error.into()))?;
     let file = LockFile {
@@ -122,4 +114,13 @@ pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
     };
     let text = serde_json::to_string_pretty(&file).map_err(|error| refused(error.into()))?;
     own_path::write(path, text + "\n").map_err(refused)
+}
+
+fn lock(tool: &Tool) -> Result<(ToolName, Locked), serde_json::Error> {
+    // The text of canonical JSON has sorted keys, which the map keeps.
+    let text = canonical_json(&serde_json::to_value(tool)?);
+    let mut definition: Map<String, Value> = serde_json::from_str(&text)?;
+    definition.retain(|key, _| key != "name");
+    let digest = tool.digest();
+    Ok((tool.name.clone(), Locked { digest, definition }))
 }

@@ -108,9 +108,10 @@ fn checkout(path: PathBuf) -> Result<PathBuf, AuthoringError> {
 
 /// Checks a name that is a package, a library and a program.
 fn check_name(name: &str) -> Result<(), String> {
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_name =
-        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_allowed);
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if is_name && !name.ends_with('-') && !["toolcrib", "test", "tools"].contains(&name) {
         Ok(())
     } else {

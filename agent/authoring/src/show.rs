@@ -127,13 +127,12 @@ fn needs(entry: &Entry, services: &Services) -> String {
 
 fn limits(limits: &Limits) -> String {
     let time = |millis: u64| duration::format(Duration::from_millis(millis));
-    let size = |bytes: u64| Size::from_bytes(bytes).to_text();
     let rate = |rate: Rate| format!("{} calls in {}", rate.calls, time(rate.per_ms));
     let parts = [
         limits.timeout_ms.map(|limit| time(limit) + " per call"),
         limits
             .max_output_bytes
-            .map(|limit| size(limit) + " of output"),
+            .map(|limit| Size::from_bytes(limit).to_text() + " of output"),
         limits.max_retries.map(|limit| format!("{limit} retries")),
         limits.rate.map(rate),
         limits
@@ -153,9 +152,8 @@ fn limits(limits: &Limits) -> String {
 fn command(tool: &Tool, arguments: &Value) -> Vec<String> {
     let start = format!("{} call {}", program::name(), shell::quote(&tool.name));
     // A key with a dash in front would be an option of this program.
-    let is_pair = |(key, _): &(String, String)| !key.starts_with('-');
-    let pairs =
-        pairs_from_arguments(&tool.parameters, arguments).filter(|pairs| pairs.iter().all(is_pair));
+    let pairs = pairs_from_arguments(&tool.parameters, arguments)
+        .filter(|pairs| pairs.iter().all(|(key, _)| !key.starts_with('-')));
     let arguments = match pairs {
         Some(pairs) => pairs
             .iter()

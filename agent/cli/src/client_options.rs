@@ -83,8 +83,9 @@ impl ClientOptions {
             advice: Box::new(move |entry, arguments, error| {
                 let touched = entry.targets(arguments).unwrap_or_default();
                 let refusal = Refusal::from_error(error, &touched)?;
-                let hint = |needed: &[Target]| how_to_permit(&flags_as_json(needed));
-                let hints = refusal::hints(&[refusal], &rules, hint);
+                let hints = refusal::hints(&[refusal], &rules, |needed| {
+                    how_to_permit(&flags_as_json(needed))
+                });
                 (!hints.is_empty()).then(|| hints.join("; "))
             }),
             // The servers are dropped first.

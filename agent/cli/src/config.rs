@@ -20,8 +20,8 @@ pub(crate) use self::parser::DisclosureMode;
 pub(crate) use flags::{KeyFlags, QuestionFlag, SelectFlag, SessionFlags, ToolFlags};
 pub(crate) use help::help;
 pub(crate) use host::settings::{
-    Document, ENVIRONMENT, FileState, KeyAbout, Origin, Setting, Settings, SettingsError,
-    SettingsFile, Values, rules,
+    Document, ENVIRONMENT, FileState, Origin, Setting, Settings, SettingsError, SettingsFile,
+    Values, rules,
 };
 pub(crate) use keys::{DisclosureKeys, ProgramKeys};
 

@@ -99,12 +99,12 @@ fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Opti
 
 /// Returns the schemes of the targets of these effects.
 fn schemes(effects: impl IntoIterator<Item = Effects>) -> BTreeSet<String> {
-    let of_one = |effects| match effects {
+    let schemes = effects.into_iter().flat_map(|effects| match effects {
         Effects::Declared(declared) => declared
             .templates()
             .map(|(_, template)| template.scheme().to_owned())
             .collect(),
         _ => Vec::new(),
-    };
-    effects.into_iter().flat_map(of_one).collect()
+    });
+    schemes.collect()
 }

@@ -73,14 +73,14 @@ fn left_out(sent: &WireToolSet, tools: &ToolSet) -> Vec<String> {
         let names = by_reason.entry(tool.reason.to_string()).or_default();
         names.push(&tool.name);
     }
-    let message = |(reason, names): (String, Vec<&str>)| {
+    let messages = by_reason.into_iter().map(|(reason, names)| {
         let others = match names.len() as u64 - 1 {
             0 => String::new(),
             others => format!(" and {}", counted(others, "other tool")),
         };
         format!("requests leave out {}{others}: {reason}", names[0])
-    };
-    by_reason.into_iter().map(message).collect()
+    });
+    messages.collect()
 }
 
 /// Warns about globs that match no tool; most are misspelt names.

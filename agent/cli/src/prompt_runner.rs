@@ -215,17 +215,16 @@ impl PromptRunner {
     ) -> Vec<String> {
         let host = session.context().host().unwrap_or_else(Host::new);
         let today = host.with_grant(self.todays_grant.clone());
-        let is_missing = |target: &&Target| {
-            let mut of_target = refusals
-                .iter()
-                .filter(|refusal| refusal.targets.contains(target));
-            of_target.any(|refusal| {
-                let mut rulings = today.rulings(&refusal.tool, std::slice::from_ref(*target));
-                rulings.any(|ruling| ruling.verdict > Verdict::Allow)
-            })
-        };
         let how_to_grant = |needed: &[Target]| {
-            let missing: Vec<_> = needed.iter().filter(is_missing).cloned().collect();
+            let missing = needed.iter().filter(|target| {
+                let refusals = refusals.iter();
+                let mut of_target = refusals.filter(|refusal| refusal.targets.contains(target));
+                of_target.any(|refusal| {
+                    let mut rulings = today.rulings(&refusal.tool, std::slice::from_ref(*target));
+                    rulings.any(|ruling| ruling.verdict > Verdict::Allow)
+                })
+            });
+            let missing: Vec<_> = missing.cloned().collect();
             let (first, answered) = (
                 self.first_grant.as_ref(),
                 self.resume.as_deref().filter(|_| is_answered),

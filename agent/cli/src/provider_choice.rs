@@ -46,14 +46,11 @@ impl ProviderChoice {
             choice.model = default_model(settings, &choice.provider);
         }
         let with_key = program::providers_with_key();
-        let is_own = |variable: &str| {
-            let mut services = with_key.iter();
-            services
-                .any(|(name, service)| *name == choice.provider && service.key_variable == variable)
-        };
         // Nobody named this provider, so the person is told who gets the prompts.
         if let Origin::Environment(variable) = origin
-            && is_own(variable)
+            && with_key
+                .iter()
+                .any(|(name, service)| *name == choice.provider && service.key_variable == variable)
         {
             let others = with_key.iter().map(|(_, service)| service.key_variable);
             let others = others.filter(|other| other != variable);

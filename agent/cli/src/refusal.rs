@@ -16,7 +16,7 @@ pub(crate) fn hints(
     rules: &[Rule],
     how_to_grant: impl Fn(&[Target]) -> String,
 ) -> Vec<String> {
-    let hint = |remedy| match remedy {
+    let hints = remedies(refusals, rules).into_iter().map(|remedy| match remedy {
         Remedy::Grant(needed) => how_to_grant(&needed),
         // A clause would not allow such a command, so none is advised.
         Remedy::Approve(target) if target.has_unknown_words() => format!(
@@ -26,6 +26,6 @@ pub(crate) fn hints(
             "no flag allows {target}, because it decides what tools may do; edit the file yourself, or approve on a terminal"
         ),
         remedy => remedy.to_string(),
-    };
-    remedies(refusals, rules).into_iter().map(hint).collect()
+    });
+    hints.collect()
 }

@@ -92,21 +92,23 @@ impl RootOption {
 
 /// Returns the folders of families that tools must not change without a question, and everything in them.
 fn control_files(services: &Services, root: &Path) -> Vec<PathBuf> {
-    let content = |folder: &Path| match folder.canonicalize() {
-        // The root lies in the folder, so that all of the root belongs to it.
-        Ok(real) if root.starts_with(&real) => root.join("**"),
-        _ => folder.join("**"),
-    };
-    // No tool reaches the program's own folders, except by the links in them.
-    let is_own = |path: &Path| {
-        folders::own_folders().any(|own| path.starts_with(own))
-            && !path.ancestors().any(Path::is_symlink)
-    };
     let folders = services.get::<ControlFolders>().unwrap_or_default();
     let folders = folders.0.iter().filter(|folder| !is_own(folder));
-    folders
-        .flat_map(|folder| [content(folder), folder.clone()])
-        .collect()
+    let files = folders.flat_map(|folder| {
+        let content = match folder.canonicalize() {
+            // The root lies in the folder, so that all of the root belongs to it.
+            Ok(real) if root.starts_with(&real) => root.join("**"),
+            _ => folder.join("**"),
+        };
+        [content, folder.clone()]
+    });
+    files.collect()
+}
+
+/// Returns true for the program's own folders. No tool reaches them, except by the links in them.
+fn is_own(path: &Path) -> bool {
+    folders::own_folders().any(|own| path.starts_with(own))
+        && !path.ancestors().any(Path::is_symlink)
 }
 
 /// Returns the models of a session that makes no calls: the provider without a model stands for its own.

@@ -22,8 +22,8 @@ impl Program {
             notice::error("a program is running in this process already; call `main` once");
             return Exit::Internal.into();
         };
-        let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || !name.chars().all(is_allowed) {
+        let mut characters = name.chars();
+        if name.is_empty() || !characters.all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)) {
             notice::error(&format!(
                 "{name:?} is not a program name; use letters, digits, `-` and `_`"
             ));

@@ -65,13 +65,12 @@ impl TerminalAsker {
                 return deny("the terminal closed without an answer");
             };
             // An answer that was not offered is unclear.
-            let is_offered = |answer: &TypedAnswer| match answer {
+            let answer = TypedAnswer::parse(&line).filter(|answer| match answer {
                 TypedAnswer::Once => shown.is_approvable(),
                 TypedAnswer::Session => shown.is_approvable() && asked.may_last(),
                 TypedAnswer::Always => shown.is_approvable() && may_be_kept,
                 TypedAnswer::No | TypedAnswer::View => true,
-            };
-            let answer = TypedAnswer::parse(&line).filter(is_offered);
+            });
             match answer {
                 Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
                 Some(TypedAnswer::Session) => return ApprovalAnswer::Session,

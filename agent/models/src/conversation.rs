@@ -187,8 +187,8 @@ impl Reading<'_> {
                     Part::Content(Content::Text { text }) if text.trim().is_empty() => {}
                     Part::Content(part) => content.push(self.show(part.clone())),
                     Part::ToolResult { id, name, result } => {
-                        let is_image = |content: &Content| matches!(content, Content::Image { .. });
-                        let has_image = result.content.iter().any(is_image);
+                        let mut shown = result.content.iter();
+                        let has_image = shown.any(|it| matches!(it, Content::Image { .. }));
                         // Models of one format differ in where they take images of results, such as Gemini before version 3.
                         let format = if has_image {
                             self.placement

@@ -26,10 +26,6 @@ pub(crate) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
     loop {
         // A comma separates the elements of an array.
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "\u{feff},".contains(c));
-        let is_array = || {
-            rest.strip_prefix('[')
-                .is_some_and(|inner| inner.trim_start().starts_with(['{', ']']))
-        };
         if rest.is_empty() {
             return Ok(documents);
         } else if let Some(after) = rest.strip_prefix("data:") {
@@ -37,7 +33,7 @@ pub(crate) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
         } else if let Some(after) = rest.strip_prefix(DONE) {
             documents.push(DONE);
             rest = after;
-        } else if rest.starts_with('{') || is_array() {
+        } else if rest.starts_with('{') || begins_array(rest) {
             let mut found = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
             let Some(Ok(document)) = found.next() else {
                 return Err(NoDocuments::Garbled(rest));
@@ -55,6 +51,11 @@ pub(crate) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
             rest = after;
         }
     }
+}
+
+fn begins_array(text: &str) -> bool {
+    text.strip_prefix('[')
+        .is_some_and(|inner| inner.trim_start().starts_with(['{', ']']))
 }
 
 #[cfg(test)]

@@ -41,8 +41,7 @@ impl ErrorWords {
     pub(crate) fn kind_of(&self, message: &str) -> Option<FailureKind> {
         let message = plain(message);
         let mut known = self.messages.iter();
-        let is_said = |words: &str| words.split(" … ").all(|part| message.contains(part));
-        let found = known.find(|known| is_said(&known.words))?;
+        let found = known.find(|it| it.words.split(" … ").all(|part| message.contains(part)))?;
         Some(found.kind)
     }
 

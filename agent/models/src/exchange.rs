@@ -280,26 +280,30 @@ const WORDS: [&str; 3] = ["message", "detail", "msg"];
 
 /// Returns true if the document is an error, in the form of any API. OpenRouter's has choices.
 fn is_error(document: &Fields<'_>) -> bool {
-    // A member of this name may be `null`, empty or `{}` in a good reply.
-    let is_named =
-        |error: Raw<'_>| (error.is_object() && !error.is_empty()) || error.words().is_some();
-    let of_choice = || {
-        let choices = document.get("choices");
-        // The search in the text is cheap, and most documents end with it.
-        choices.json().contains("\"error\"")
-            && choices
-                .elements()
-                .first()
-                .is_some_and(|choice| is_named(choice.get("error")))
-    };
-    let is_worded = || {
-        WORDS.iter().any(|word| {
-            let words = document.get(word);
-            words.is_string() || words.json().starts_with('[')
-        })
-    };
     is_named(document.get("error"))
-        || of_choice()
+        || is_of_choice(document)
         || document.get("object").json() == "\"error\""
-        || is_worded() && document.first(&["choices", "type", "candidates"]).is_null()
+        || is_worded(document) && document.first(&["choices", "type", "candidates"]).is_null()
+}
+
+/// A member of this name may be `null`, empty or `{}` in a good reply.
+fn is_named(error: Raw<'_>) -> bool {
+    (error.is_object() && !error.is_empty()) || error.words().is_some()
+}
+
+fn is_of_choice(document: &Fields<'_>) -> bool {
+    let choices = document.get("choices");
+    // The search in the text is cheap, and most documents end with it.
+    choices.json().contains("\"error\"")
+        && choices
+            .elements()
+            .first()
+            .is_some_and(|choice| is_named(choice.get("error")))
+}
+
+fn is_worded(document: &Fields<'_>) -> bool {
+    WORDS.iter().any(|word| {
+        let words = document.get(word);
+        words.is_string() || words.json().starts_with('[')
+    })
 }

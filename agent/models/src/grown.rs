@@ -98,12 +98,12 @@ impl Grown {
                 return 0;
             }
             let mut end = 0;
-            let is_same = |unit: &&Arc<WrittenUnit>| {
+            let same = conversation.units.iter().take_while(|unit| {
                 let is_next = std::mem::replace(&mut end, unit.messages.end) == unit.messages.start;
                 let content = messages.get(unit.messages.clone());
                 is_next && content.is_some_and(|content| self.fingerprint(content) == unit.seen)
-            };
-            conversation.units.iter().take_while(is_same).count()
+            });
+            same.count()
         };
         let best = conversations.iter().map(same_units).enumerate();
         let Some((at, count)) = best

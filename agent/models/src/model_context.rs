@@ -3,7 +3,7 @@
 use agent::{FailureKind, ProviderError, Request, WireToolSet};
 use reqwest::{RequestBuilder, Url};
 use serde_json::{Value, json};
-use tools::protocol::{Message, Part};
+use tools::protocol::Part;
 
 use crate::api::Api;
 use crate::error_words::ERROR_WORDS;
@@ -105,15 +105,15 @@ impl Model {
 
 /// Estimates the tokens of a request without its images.
 fn estimate_tokens(request: &Request<'_>, tools: &WireToolSet) -> u64 {
-    let bytes = |part: &Part| match part {
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
+    let bytes = parts.map(|part| match part {
         Part::Content(content) => content.as_text().map_or(0, str::len),
         Part::Reasoning { text, .. } => text.len(),
         Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
         Part::ToolResult { result, .. } => result.to_text().len(),
         _ => 0,
-    };
-    let bytes_of = |message: &Message| message.parts.iter().map(bytes).sum::<usize>();
-    let messages: usize = request.messages.iter().map(bytes_of).sum();
+    });
+    let messages: usize = bytes.sum();
     let definitions: usize = tools.list().map(|tool| tool.definition.len()).sum();
     // Four bytes a token is an estimate for each language model; the tokenizer of the service is not here.
     (messages + definitions) as u64 / 4

@@ -58,8 +58,7 @@ impl Profile {
         if id.len() <= most && id.chars().all(is_legal) {
             return Cow::Borrowed(id);
         }
-        let legal = |c: char| if c.is_ascii() && is_legal(c) { c } else { '_' };
-        let mut plain: String = id.chars().map(legal).collect();
+        let mut plain = id.replace(|c: char| !c.is_ascii() || !is_legal(c), "_");
         if plain.len() > most {
             plain.truncate(most - 9);
             // Two long ids may begin with the same characters. The digest keeps a call and its result together and two calls apart.

@@ -187,11 +187,11 @@ fn camel(name: Cow<'_, str>) -> Cow<'_, str> {
     if first.len() == name.len() {
         return name;
     }
-    let capital = |name: String, word: &str| match word.split_at_checked(1) {
+    let camel = words.fold(first, |name, word| match word.split_at_checked(1) {
         Some((begin, rest)) => name + &begin.to_ascii_uppercase() + rest,
         None => name,
-    };
-    words.fold(first, capital).into()
+    });
+    camel.into()
 }
 
 /// A key that is borrowed if it has no escapes.

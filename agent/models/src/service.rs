@@ -148,11 +148,12 @@ impl Service {
     fn at(base_url: &str) -> Option<&'static Self> {
         let host = host_of(base_url)?;
         // Regions and older names of a service are other hosts of one domain.
-        let is_of_host = |url: &String| {
-            url.starts_with("https://")
-                && host_of(url).is_some_and(|own| own == host || host.ends_with(&format!(".{own}")))
-        };
-        Self::dialects().find(|service| service.urls.iter().any(is_of_host))
+        Self::dialects().find(|service| {
+            let urls = service.urls.iter();
+            let secure = urls.filter(|url| url.starts_with("https://"));
+            let mut hosts = secure.filter_map(|url| host_of(url));
+            hosts.any(|own| own == host || host.ends_with(&format!(".{own}")))
+        })
     }
 
     /// Returns true for a URL of a known service.

@@ -140,15 +140,15 @@ fn codes(root: &Value, error: &Value) -> Vec<String> {
         .iter()
         .filter_map(|key| root.get(key));
     let reasons = details(error).filter_map(|detail| detail.get("reason"));
-    let plain = |code: &Value| match code {
+    let codes = own.chain(outer).chain(reasons).map(|code| match code {
         Value::String(code) => code
             .chars()
             .filter(char::is_ascii_alphanumeric)
             .collect::<String>()
             .to_lowercase(),
         other => other.to_string(),
-    };
-    own.chain(outer).chain(reasons).map(plain).collect()
+    });
+    codes.collect()
 }
 
 /// Returns the details of an error in Google's form (`google.rpc.Status`).

@@ -146,7 +146,8 @@ fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
         (arguments.value("session")?, arguments.is_given(JSON));
     let mut printed = Ok(Exit::Success);
     let mut is_empty = true;
-    let visitor = |entry: AuditEntry| {
+    let audit = open(arguments)?;
+    let visited = audit.visit(session.as_deref(), |entry| {
         is_empty = false;
         let written = if is_json {
             cx.write_json(&entry)
@@ -160,11 +161,8 @@ fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
                 ControlFlow::Break(())
             }
         }
-    };
-    let audit = open(arguments)?;
-    audit
-        .visit(session.as_deref(), visitor)
-        .map_err(SessionError::Damaged)?;
+    });
+    visited.map_err(SessionError::Damaged)?;
     match session {
         Some(name) if is_empty => {
             let advice = advice(&audit, &name)?;

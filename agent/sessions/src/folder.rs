@@ -1,6 +1,6 @@
 //! [`SessionFolder`]: the recorded sessions, one journal each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
@@ -71,19 +71,7 @@ impl SessionFolder {
     /// Returns all sessions, the newest first.
     pub(crate) fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
         self.check()?;
-        let list = || -> io::Result<Vec<SessionId>> {
-            let mut ids = Vec::new();
-            for file in fs::read_dir(&self.path)? {
-                let name = file?.file_name();
-                let stem = name
-                    .to_str()
-                    .and_then(|name| name.strip_suffix(JOURNAL)?.strip_suffix('.'));
-                ids.extend(stem.and_then(SessionId::parse));
-            }
-            ids.sort_unstable_by(|a, b| b.cmp(a));
-            Ok(ids)
-        };
-        match list() {
+        match list_ids(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             listed => listed.map_err(SessionError::folder(&self.path)),
         }
@@ -199,6 +187,19 @@ impl SessionFolder {
         private::prepare_folder(&self.path)?;
         private::check_folder(&self.path)
     }
+}
+
+fn list_ids(folder: &Path) -> io::Result<Vec<SessionId>> {
+    let mut ids = Vec::new();
+    for file in fs::read_dir(folder)? {
+        let name = file?.file_name();
+        let stem = name
+            .to_str()
+            .and_then(|name| name.strip_suffix(JOURNAL)?.strip_suffix('.'));
+        ids.extend(stem.and_then(SessionId::parse));
+    }
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(ids)
 }
 
 /// Warns that a session is neither listed nor resumed, because its journal cannot be read.

@@ -45,14 +45,14 @@ impl SharedWindows {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
         private::prepare_folder(&folder).map_err(SessionError::folder(&folder))?;
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
-        let windows = [("day", "%Y-%m-%d", day), ("month", "%Y-%m", month)];
+        let windows = [("day", "%Y-%m-%d", day), ("month", "%Y-%m", month)].into_iter();
         let windows = windows.map(|(name, format, limits)| Window {
             name,
             format,
             limits,
         });
-        let is_limited = |window: &Window| window.limits != BudgetLimits::default();
-        let windows = windows.into_iter().filter(is_limited).collect();
+        let limited = windows.filter(|window| window.limits != BudgetLimits::default());
+        let windows = limited.collect();
         Ok(Self { counters, windows })
     }
 
@@ -64,9 +64,9 @@ impl SharedWindows {
             let keys = windows.iter().flat_map(|window| keys(window, now));
             let keys: Vec<_> = keys.collect();
             counters.update(&keys, |values| {
-                let counters = || windows.iter().zip(values.chunks_exact(RESOURCES.len()));
                 if is_checked {
-                    counters()
+                    let mut counters = windows.iter().zip(values.chunks_exact(RESOURCES.len()));
+                    counters
                         .try_for_each(|(window, values)| check(window, spent(values), spending))?;
                 }
                 for values in values.chunks_exact_mut(RESOURCES.len()) {

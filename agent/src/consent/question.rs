@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use serde_json::Value;
-use tools::policy::{Reason, SensitivePath, Sensitivity};
+use tools::policy::{Reason, Sensitivity};
 use tools::protocol::{ApprovalDefault, Normaliser, has_other_script};
 use tools::visible::visible;
 use tools::{Approval, Basis, Json, Preview, Target};
@@ -54,13 +54,14 @@ impl ApprovalQuestion<'_> {
             return false;
         }
         let paths = self.approval.cx.sensitive_paths();
-        let is_asked = |path: &SensitivePath| path.sensitivity >= Sensitivity::RunsByItself;
         let has_concerns = !self.approval.concerns.is_empty();
         !has_concerns
             && self.approval.targets.iter().all(|target| {
                 target.approval_default() < ApprovalDefault::AlwaysAsk
                     && target.command().is_none_or(|command| command.is_known())
-                    && !paths.find_target(target).is_some_and(is_asked)
+                    && paths
+                        .find_target(target)
+                        .is_none_or(|path| path.sensitivity < Sensitivity::RunsByItself)
             })
     }
 

@@ -90,7 +90,7 @@ pub(super) fn is_only_unnamed(ruling: &Ruling<'_>) -> bool {
 /// Returns the approvals that a call needs, at least one.
 fn keys(approval: &Approval<'_>, run: Option<ApprovalKey>) -> Vec<ConsentKey> {
     let cx = approval.cx;
-    let key = |ruling: Ruling<'_>| ConsentKey {
+    let keys = approval.rulings().map(|ruling| ConsentKey {
         session: cx.session().map(str::to_owned),
         run,
         principal: cx.principal().map(str::to_owned),
@@ -106,6 +106,6 @@ fn keys(approval: &Approval<'_>, run: Option<ApprovalKey>) -> Vec<ConsentKey> {
             .target
             .is_none_or(|target| cx.grant().permits(target)),
         is_only_unnamed: is_only_unnamed(&ruling),
-    };
-    approval.rulings().map(key).collect()
+    });
+    keys.collect()
 }

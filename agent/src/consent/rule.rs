@@ -29,9 +29,9 @@ pub fn rules_from_typed(targets: &[Target]) -> impl Iterator<Item = Rule> {
 /// Returns true if the clause names an access that always asks, even if granted. A clause for any access is not counted: it
 /// still consents to the other accesses.
 fn always_asks(clause: &Clause) -> bool {
-    let asks = |access| {
-        let target = Target::new(access, clause.scheme()?, "x").ok()?;
-        Some(target.approval_default() == ApprovalDefault::AlwaysAsk)
+    let (Some(access), Some(scheme)) = (clause.access(), clause.scheme()) else {
+        return false;
     };
-    clause.access().and_then(asks).unwrap_or(false)
+    let target = Target::new(access, scheme, "x");
+    target.is_ok_and(|target| target.approval_default() == ApprovalDefault::AlwaysAsk)
 }

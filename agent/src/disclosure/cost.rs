@@ -35,17 +35,16 @@ pub(super) fn is_search(
         return false;
     };
     let limit = about.wire.filter(|wire| wire.is_limited);
-    let is_cut = limit
-        .and_then(|wire| wire.format.most_tools())
-        .is_some_and(|most| tools.list_offered().len() > most);
-    let is_over = || {
-        let percent = u64::from(budget.context_percent.min(100));
-        tools.len() > budget.tools
-            || context_tokens
-                .is_some_and(|tokens| is_above(about, tools, tokens.saturating_mul(percent) / 100))
-    };
+    let most = limit.and_then(|wire| wire.format.most_tools());
     // A search that has more tokens than it spares is worth nothing, unless the service takes no more tools.
-    is_cut || is_over() && is_above(about, tools, tokens(about, narrowed))
+    if most.is_some_and(|most| tools.list_offered().len() > most) {
+        return true;
+    }
+    let percent = u64::from(budget.context_percent.min(100));
+    let is_over = tools.len() > budget.tools
+        || context_tokens
+            .is_some_and(|tokens| is_above(about, tools, tokens.saturating_mul(percent) / 100));
+    is_over && is_above(about, tools, tokens(about, narrowed))
 }
 
 /// Returns true if the definitions have more tokens. Of many tools, it renders no more than it counts.

@@ -111,12 +111,12 @@ impl ToolFinder {
             .search_tokens
             .saturating_mul(BYTES_PER_TOKEN)
             .min(MAX_BYTES);
-        let text = |found: &FoundTool| {
+        let texts = search.found.iter().map(|found| {
             let (definition, line) = (found.definition(wire), found.line(cx));
             let size = (definition.len() + line.len()) as u64;
             (definition, line, size)
-        };
-        let texts: Vec<_> = search.found.iter().map(text).collect();
+        });
+        let texts: Vec<_> = texts.collect();
         // A definition over the budget must not displace one that fits.
         let is_within = texts.iter().any(|(.., size)| *size <= left);
         let (mut definitions, mut lines) = (String::new(), String::new());

@@ -7,9 +7,7 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use tools::call::{CallOrder, CallPlace, Panic};
 use tools::context::KnownTexts;
-use tools::{
-    Content, Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult,
-};
+use tools::{Content, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
 use tracing::Instrument as _;
 
 use super::alarm::Overdue;
@@ -242,9 +240,9 @@ impl<'a> Batch<'a> {
         error: Option<&ToolError>,
     ) -> Result<(), DriverError> {
         let (PendingCall { call, refused, .. }, reporter) = &self.calls[position];
-        let is_effective = |entry: Arc<Entry>| !entry.tool().effects.is_read_only();
         let entry = self.run_cx.tools.get(&call.name);
-        let is_write = !result.is_error && entry.is_ok_and(is_effective);
+        let is_effective = entry.is_ok_and(|entry| !entry.tool().effects.is_read_only());
+        let is_write = !result.is_error && is_effective;
         let is_wait = RepeatGuard::is_wait(&result, self.started.elapsed());
         self.repeats.notice_compaction(self.run.compaction.version);
         let times = self.repeats.record(

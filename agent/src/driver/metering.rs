@@ -172,20 +172,16 @@ pub(super) fn prompt_bytes(messages: &[Message]) -> u64 {
 
 /// Returns the bytes of messages with the notices in place of their results.
 pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 {
-    let bytes = |part: &Part| match part {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    let bytes = parts.map(|part| match part {
         Part::ToolResult { id, result, .. } => {
-            id.len() as u64
-                + compaction
-                    .notice(id)
-                    .map_or_else(|| result_bytes(result), |notice| notice.len() as u64)
+            let notice = compaction.notice(id);
+            let shown = notice.map_or_else(|| result_bytes(result), |notice| notice.len() as u64);
+            PART_BYTES + id.len() as u64 + shown
         }
-        part => part_bytes(part),
-    };
-    messages
-        .iter()
-        .flat_map(|message| &message.parts)
-        .map(|part| PART_BYTES + bytes(part))
-        .sum()
+        part => PART_BYTES + part_bytes(part),
+    });
+    bytes.sum()
 }
 
 /// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them. Counts only the messages

@@ -34,16 +34,17 @@ pub(super) struct RejectedReplies {
 /// Returns true if a turn of a model has neither text nor calls, although the model ended it itself. Without a model, an empty result is an
 /// answer.
 pub(super) fn is_empty(turn: &Turn, about: &ProviderInfo) -> bool {
-    let says_nothing = |part: &Part| match part {
-        Part::Content(content) => content.as_text().is_some_and(|text| text.trim().is_empty()),
-        Part::Reasoning { .. } => true,
-        _ => false,
-    };
     let is_ended = matches!(
         turn.stop,
         StopReason::Answer | StopReason::Calls | StopReason::Other(_)
     );
-    is_ended && about.is_metered && turn.message.parts.iter().all(says_nothing)
+    let mut parts = turn.message.parts.iter();
+    let says_nothing = parts.all(|part| match part {
+        Part::Content(content) => content.as_text().is_some_and(|text| text.trim().is_empty()),
+        Part::Reasoning { .. } => true,
+        _ => false,
+    });
+    is_ended && about.is_metered && says_nothing
 }
 
 impl Driver {

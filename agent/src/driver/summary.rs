@@ -206,12 +206,11 @@ fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> Strin
     let known = list_known(run.messages(), run_cx.session.disclosure.found_turns());
     let calls = messages.iter().flat_map(Message::calls);
     let called: BTreeSet<_> = calls.map(inner_call::name).collect();
-    let is_hidden = |name: &str| {
+    let found = called.into_iter().filter(|name| known.contains(*name));
+    let found = found.filter(|name| {
         let entry = run_cx.tools.find_hidden(name);
         entry.is_some_and(|entry| !is_of_search(&entry))
-    };
-    let found = called.into_iter();
-    let found = found.filter(|name| known.contains(*name) && is_hidden(name));
+    });
     join(found.map(|name| run_cx.cx.spelling(name)), ", ")
 }
 

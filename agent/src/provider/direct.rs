@@ -134,7 +134,7 @@ fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet
     if let [(_, result)] = results {
         return render_result(result);
     }
-    let headed = |(id, result): &(&str, &ToolResult)| {
+    let headed = results.iter().map(|(id, result)| {
         let call = messages
             .iter()
             .rev()
@@ -149,8 +149,8 @@ fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet
             prompt::render(call.as_slice()),
             render_result(result)
         )
-    };
-    join(results.iter().map(headed), "\n\n")
+    });
+    join(headed, "\n\n")
 }
 
 fn render_result(result: &ToolResult) -> String {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use tools::tasks::TaskInfo;
 use tools::{Content, Task, Tasks, ToolContext, ToolError, ToolResult, tool};
 
 /// The time in which a cancelled task can end.
@@ -18,14 +17,12 @@ const END: Duration = Duration::from_secs(5);
     example({}),
 )]
 pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
-    let line = |TaskInfo {
-                    handle,
-                    tool,
-                    title,
-                    state,
-                    ..
-                }: &TaskInfo| format!("{handle}: {state}: {tool}: {title}");
-    let lines: Vec<_> = cx.need::<Tasks>()?.list().iter().map(line).collect();
+    let tasks = cx.need::<Tasks>()?.list();
+    let lines = tasks.iter().map(|task| {
+        let (handle, state, tool, title) = (&task.handle, &task.state, &task.tool, &task.title);
+        format!("{handle}: {state}: {tool}: {title}")
+    });
+    let lines: Vec<_> = lines.collect();
     Ok(if lines.is_empty() {
         "[no tasks]".to_owned()
     } else {

@@ -38,11 +38,11 @@ pub(super) fn input_messages(request: &Request<'_>) -> String {
         .iter()
         .rev()
         .map(|message| json_text(describe_message(message, request.tools), MESSAGE_BYTES));
-    let fits = |text: &String| {
+    let texts = texts.take_while(|text| {
         bytes += text.len() + 1;
         bytes <= MOST_BYTES
-    };
-    let mut texts: Vec<_> = texts.take_while(fits).collect();
+    });
+    let mut texts: Vec<_> = texts.collect();
     let left_out = messages.len() - texts.len();
     if left_out > 0 {
         let note = json!({"role": "system", "parts": [{"type": "left_out", "messages": left_out}]});

@@ -52,16 +52,17 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
 }
 
 fn report(settings: &Settings) -> FamilyReport {
-    let line = |root: &std::path::Path| match Jobs::of_user(root.to_string_lossy()) {
+    let root = settings.root();
+    let line = root.map(|root| match Jobs::of_user(root.to_string_lossy()) {
         Ok(jobs) => format!(
             "jobs: run by `{} cron run`; their time zone is {}",
             program::name(),
             jobs.zone
         ),
         Err(error) => format!("jobs: unavailable: {error}"),
-    };
+    });
     FamilyReport {
-        lines: settings.root().map(line).into_iter().collect(),
+        lines: line.into_iter().collect(),
         ..FamilyReport::default()
     }
 }

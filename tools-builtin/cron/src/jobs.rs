@@ -112,10 +112,10 @@ impl Jobs {
             }
             _ => {}
         }
-        let shown = |zone| now.to_zoned(zone).strftime("%Y-%m-%d %H:%M %Z").to_string();
-        spec.next_after(now)?.ok_or(CronError::Never {
-            now: shown(spec.time_zone()?),
-        })
+        let next = spec.next_after(now)?;
+        let local = now.to_zoned(spec.time_zone()?);
+        let now = local.strftime("%Y-%m-%d %H:%M %Z").to_string();
+        next.ok_or(CronError::Never { now })
     }
 
     /// Keeps a job.
@@ -194,8 +194,8 @@ impl Jobs {
     /// Returns an error if the store cannot be read.
     pub async fn log(&self, job: Option<i64>, most: u32) -> Result<Vec<RunRecord>, CronError> {
         let mut runs = self.read(move |rows| rows.runs(job, most)).await?;
-        let is_running = |run: &&mut RunRecord| run.outcome == Outcome::Running;
-        for run in runs.iter_mut().filter(is_running) {
+        let records = runs.iter_mut();
+        for run in records.filter(|run| run.outcome == Outcome::Running) {
             let _lock = match &self.file {
                 Some(file) => match JobLock::try_take(&locks(file), run.job)? {
                     Some(lock) => Some(lock),
@@ -273,11 +273,11 @@ impl Jobs {
         };
         // Before the store is read, because a lock is made after its job.
         let left = lock::jobs(&folder);
-        let with_state = move |rows: Rows<'_>| {
+        let states = self.read(move |rows| {
             let states = left.into_iter().map(|id| Ok((id, rows.exists(id)?)));
             states.collect::<Result<Vec<_>, CronError>>()
-        };
-        for (id, exists) in self.read(with_state).await? {
+        });
+        for (id, exists) in states.await? {
             if !exists && let Some(lock) = JobLock::try_take(&folder, id)? {
                 lock.remove();
             }
@@ -287,11 +287,10 @@ impl Jobs {
 
     /// Returns the job if a run of it is due. Returns `None` for one that cannot be read.
     pub(crate) async fn find_due(&self, id: i64, now: Timestamp) -> Result<Option<Job>, CronError> {
-        let is_due = |job: &Job| !job.is_paused && job.next.is_some_and(|next| next <= now);
         match self.read(move |rows| rows.job(id)).await {
-            Ok(job) => Ok(job.filter(is_due)),
+            Ok(Some(job)) if job.is_paused || job.next.is_none_or(|next| next > now) => Ok(None),
             Err(CronError::Unreadable(_)) => Ok(None),
-            Err(error) => Err(error),
+            read => read,
         }
     }
 

@@ -126,13 +126,13 @@ fn address_reply(
 ) -> Result<OutgoingMessage, ToolError> {
     let mut message = OutgoingMessage::new(channel, text);
     if message.channel == REPLY {
-        let own = || {
-            ToolError::execution_failed(format!(
+        let Some(channel) = cx.channel() else {
+            return Err(ToolError::execution_failed(format!(
                 "this conversation has no chat to reply in; {}",
                 channels.suggest_channel()
-            ))
+            )));
         };
-        message.channel = cx.channel().ok_or_else(own)?.to_owned();
+        message.channel = channel.to_owned();
         message.chat = cx.chat().map(str::to_owned);
     }
     Ok(message)

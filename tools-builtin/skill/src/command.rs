@@ -112,8 +112,8 @@ fn name(arguments: &Arguments) -> Result<String, CommandError> {
 
 /// Returns the skills of this name, of which there can be several.
 fn find<'a>(library: &'a Library, name: &str) -> Result<Vec<&'a Shelved>, SkillCommandError> {
-    let has_name = |shelved: &&Shelved| shelved.skill.name == name;
-    let found: Vec<_> = library.skills.iter().filter(has_name).collect();
+    let skills = library.skills.iter();
+    let found: Vec<_> = skills.filter(|it| it.skill.name == name).collect();
     if found.is_empty() {
         return Err(SkillCommandError::Unknown {
             name: name.to_owned(),

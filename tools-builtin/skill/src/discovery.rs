@@ -304,15 +304,15 @@ impl Search {
 
     /// Returns the owner of a folder: the project if it is inside the workspace, by whatever link.
     fn origin(&self, base: &Base, place: &Path) -> Origin {
-        let real = place.canonicalize();
-        let is_inside = |root: &PathBuf| real.as_ref().is_ok_and(|real| real.starts_with(root));
-        match base {
-            Base::Inside(..) => Origin::Project,
+        let is_outside = match (place.canonicalize(), &self.root) {
+            (Ok(real), Some(root)) => !real.starts_with(root),
+            (Ok(_), None) => true,
             // A place that cannot be resolved needs an approval, as one of the project does.
-            Base::Anywhere if real.is_err() || self.root.as_ref().is_some_and(is_inside) => {
-                Origin::Project
-            }
-            Base::Anywhere => Origin::User,
+            (Err(_), _) => false,
+        };
+        match base {
+            Base::Anywhere if is_outside => Origin::User,
+            Base::Anywhere | Base::Inside(..) => Origin::Project,
         }
     }
 

@@ -127,9 +127,9 @@ impl Folder {
 
     /// Returns an error if this is a hidden file or folder, by whatever path it was opened.
     fn check(&self, opened: Identity) -> io::Result<()> {
-        let is_opened = |place: &PathBuf| identity(place) == Some(opened);
+        let mut hidden = self.hidden.iter();
         // By device and number: a hard link to a hidden file has another path.
-        if self.hidden.iter().any(is_opened) {
+        if hidden.any(|place| identity(place) == Some(opened)) {
             return Err(io::Error::other(HIDDEN));
         }
         Ok(())
@@ -209,11 +209,11 @@ impl Folder {
             .apply(path)
             .map_err(|error| refused(error.to_string()))?;
         let (above, name) = normal.rsplit_once('/').unwrap_or(("", &normal));
-        let failed = |source| FolderError::Read {
+        let dir = self.dir.try_clone().map_err(|source| FolderError::Read {
             path: visible_line(path, SHOWN),
             source,
-        };
-        let mut folder = Self::new(self.dir.try_clone().map_err(failed)?, self.hidden.clone());
+        })?;
+        let mut folder = Self::new(dir, self.hidden.clone());
         let mut so_far = String::new();
         // Step by step, so that each folder is checked. In one step, a link to another place in the folder would be followed.
         for part in above.split('/').filter(|part| !part.is_empty()) {

@@ -98,7 +98,7 @@ impl Library {
         {
             *names.entry(skill.name.clone()).or_default() += 1;
         }
-        let shelve = |skill: Skill| {
+        let skills = found.skills.into_iter().map(|skill| {
             let has_namesake = names.get(&skill.name).is_some_and(|count| *count > 1);
             let (skill, standing) = match skill.origin {
                 Origin::User => (skill, Standing::Ready),
@@ -110,10 +110,9 @@ impl Library {
                 standing,
                 has_namesake,
             }
-        };
-        let skills = found.skills.into_iter().map(shelve).collect();
+        });
         Self {
-            skills,
+            skills: skills.collect(),
             overlooked,
             places,
             workspace,

@@ -93,15 +93,15 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
 
 /// Returns the warnings about the skills that a session does not have although they were found. A tool that uses no skills has none.
 pub(crate) fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
-    let uses_skills = |tool: &Entry| {
-        tool.needs()
-            .iter()
-            .any(|need| need.id() == TypeId::of::<Skills>())
-    };
     match cx.service::<LeftOut>() {
         Some(left_out) if tool.is_none_or(uses_skills) => left_out.0.clone(),
         _ => Vec::new(),
     }
+}
+
+fn uses_skills(tool: &Entry) -> bool {
+    let mut needs = tool.needs().iter();
+    needs.any(|need| need.id() == TypeId::of::<Skills>())
 }
 
 /// Returns the section of the system text. Returns an empty text if there are no skills, or if the session cannot load them.

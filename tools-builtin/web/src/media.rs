@@ -88,9 +88,9 @@ const MAX_NAME: usize = 100;
 
 /// Returns a media type for a line of ours, which is not marked as text from outside: the characters of registered types, cut.
 pub(crate) fn media_type_name(media_type: &str) -> String {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "/+-._".contains(c);
+    let other = media_type.find(|c: char| !c.is_ascii_alphanumeric() && !"/+-._".contains(c));
     match media_type.get(..MAX_NAME) {
-        _ if media_type.is_empty() || !media_type.chars().all(is_name) => "unknown type".to_owned(),
+        _ if media_type.is_empty() || other.is_some() => "unknown type".to_owned(),
         Some(start) if start.len() < media_type.len() => format!("{start}…"),
         _ => media_type.to_owned(),
     }

@@ -25,12 +25,12 @@ pub fn cut(line: &str, room: usize) -> String {
         return line.to_owned();
     }
     let mut used = 0;
-    let is_over = |c: char| {
+    let end = line.find(|c| {
         used += columns_of(c);
         // The last column is for the `…`.
         used >= room
-    };
-    let end = line.find(is_over).unwrap_or(line.len());
+    });
+    let end = end.unwrap_or(line.len());
     if room > 0 {
         format!("{}…", &line[..end])
     } else {

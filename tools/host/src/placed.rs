@@ -149,8 +149,7 @@ pub(crate) fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
     walk(trees, |id, path| all.push((id, path)));
     // Records are JSON, which has no other names.
     all.retain(|(_, path)| path.to_str().is_some());
-    let is_repository = |path: &Path| is_git(path) || path.join(GIT).exists();
-    all.sort_by_cached_key(|(_, path)| path != root && !is_repository(path));
+    all.sort_by_cached_key(|(_, path)| path != root && !is_git(path) && !path.join(GIT).exists());
     all.truncate(MAX_LISTED);
     all
 }

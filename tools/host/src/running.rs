@@ -186,10 +186,10 @@ impl<P: Program> ProgramRecord<P> {
         let mut inner = all.iter().filter(|it| it.is_inner(own.root));
         let first = inner.next().filter(|_| !own.is_later)?;
         let root = first.program.reach().root;
-        let is_gone = |(id, path): (&FolderId, &PathBuf)| path == root && !id.is_at(path);
+        let mut folders = first.folders.iter();
+        let is_gone = folders.any(|(id, path)| path == root && !id.is_at(path));
         // With two roots, a folder may have been moved from one into the other. One that was moved itself is another folder.
-        let is_only =
-            !first.folders.iter().any(is_gone) && inner.all(|it| it.program.reach().root == root);
+        let is_only = !is_gone && inner.all(|it| it.program.reach().root == root);
         let folders = find_changed(own.root, own.trees, own.from, is_only.then_some(root));
         let is_new = !folders.is_empty()
             && !all.iter().any(|it| {

@@ -38,12 +38,12 @@ impl Ungranted<'_> {
 
 /// Returns one flag per target, with the clause that matches only this target.
 pub fn flags(targets: &[Target], flag: impl Fn(&Target) -> &'static str) -> String {
-    let one = |target: &Target| {
+    let flags = targets.iter().map(|target| {
         format!(
             "{} {}",
             flag(target),
             shell::quote(target.to_clause().as_str())
         )
-    };
-    targets.iter().map(one).collect::<Vec<_>>().join(" ")
+    });
+    flags.collect::<Vec<_>>().join(" ")
 }

@@ -47,23 +47,20 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
         return HttpError::Connect { url, reason };
     }
     let transfer = find::<hyper::Error>(&causes);
-    let kinds = || {
-        causes
-            .iter()
-            .filter_map(|cause| cause.downcast_ref::<io::Error>())
-            .map(io::Error::kind)
-    };
-    let is_cut = |kind| match kind {
+    let mut errors = causes
+        .iter()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>());
+    let is_cut = errors.any(|error| match error.kind() {
         // The end of compressed data is one too.
         io::ErrorKind::UnexpectedEof => transfer.is_some(),
         io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionAborted
         | io::ErrorKind::BrokenPipe => true,
         _ => false,
-    };
+    });
     if transfer.is_some_and(|error| {
         error.is_incomplete_message() || error.is_closed() || error.is_canceled()
-    }) || kinds().any(is_cut)
+    }) || is_cut
     {
         HttpError::Broken { url, reason }
     } else if transfer.is_some_and(hyper::Error::is_parse) || error.is_body() || error.is_decode() {

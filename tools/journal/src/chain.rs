@@ -107,14 +107,12 @@ impl FromStr for Head {
     type Err = InvalidHead;
 
     fn from_str(text: &str) -> Result<Self, InvalidHead> {
-        let parsed = || {
-            let (count, hash) = text.split_once(':')?;
-            Some(Self {
-                count: count.parse().ok()?,
-                hash: hash.parse().ok()?,
-            })
-        };
-        parsed().ok_or_else(|| InvalidHead {
+        let parts = text.split_once(':');
+        let parsed = parts.and_then(|(count, hash)| {
+            let (count, hash) = (count.parse().ok()?, hash.parse().ok()?);
+            Some(Self { count, hash })
+        });
+        parsed.ok_or_else(|| InvalidHead {
             text: text.chars().take(100).collect(),
         })
     }

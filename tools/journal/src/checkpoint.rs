@@ -40,9 +40,9 @@ impl Ledger<'_> {
     /// Returns the session's state and messages, or `None` if the session has no checkpoint.
     pub(crate) fn load(&self, session: &str) -> Result<Option<Checkpoint>, Fault> {
         let sql = "SELECT state, checkpoint FROM state WHERE session = ?";
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
         let mut statement = self.connection.prepare_cached(sql)?;
-        let Some((state, checkpoint)) = statement.query_row([session], read).optional()? else {
+        let row = statement.query_row([session], |row| <(String, i64)>::try_from(row));
+        let Some((state, checkpoint)) = row.optional()? else {
             return Ok(None);
         };
         // A process that opened the file at version 1 stores the whole conversation in the state. Any message rows then belong

@@ -49,18 +49,19 @@ impl Audit {
         session: &str,
         messages: u32,
     ) -> Result<Option<Checkpoint>, AuditError> {
-        let read = || -> Result<_, Fault> {
-            let sql = "SELECT state FROM state WHERE session = ?";
-            let state = self.connection.query_row(sql, [session], |row| row.get(0));
-            let state: Option<String> = state.optional()?;
-            let Some(state) = state else { return Ok(None) };
-            let sql = "SELECT text FROM message WHERE session = ? ORDER BY place LIMIT ?";
-            let mut statement = self.connection.prepare(sql)?;
-            let texts = statement.query_map(params![session, messages], |row| row.get(0))?;
-            let texts = texts.collect::<Result<_, _>>()?;
-            Ok(Some(Checkpoint::new(texts, state)))
-        };
-        read().map_err(unreadable)
+        self.read_checkpoint(session, messages).map_err(unreadable)
+    }
+
+    fn read_checkpoint(&self, session: &str, messages: u32) -> Result<Option<Checkpoint>, Fault> {
+        let sql = "SELECT state FROM state WHERE session = ?";
+        let state = self.connection.query_row(sql, [session], |row| row.get(0));
+        let state: Option<String> = state.optional()?;
+        let Some(state) = state else { return Ok(None) };
+        let sql = "SELECT text FROM message WHERE session = ? ORDER BY place LIMIT ?";
+        let mut statement = self.connection.prepare(sql)?;
+        let texts = statement.query_map(params![session, messages], |row| row.get(0))?;
+        let texts = texts.collect::<Result<_, _>>()?;
+        Ok(Some(Checkpoint::new(texts, state)))
     }
 }
 

@@ -49,9 +49,9 @@ fn label_after<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         .strip_prefix(b"\"")
         .or_else(|| value.strip_prefix(b"'"))
         .unwrap_or(value);
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"';/?>".contains(byte);
-    let end = value.iter().position(is_end).unwrap_or(value.len());
-    Some(&value[..end])
+    let mut bytes = value.iter();
+    let end = bytes.position(|byte| byte.is_ascii_whitespace() || b"\"';/?>".contains(byte));
+    Some(&value[..end.unwrap_or(value.len())])
 }
 
 #[cfg(test)]

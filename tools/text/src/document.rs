@@ -20,8 +20,7 @@ pub fn decode_document<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, s
         .and_then(label::encoding)
         .or_else(|| declared_in(bytes));
     let encoding = declared.map_or_else(|| TextEncoding::of(bytes), TextEncoding::from);
-    let is_no_utf8 = || !has_utf8(bytes) && std::str::from_utf8(bytes).is_err();
-    if encoding == TextEncoding::UTF_8 && is_no_utf8() {
+    if encoding == TextEncoding::UTF_8 && !has_utf8(bytes) && std::str::from_utf8(bytes).is_err() {
         TextEncoding::of(bytes)
     } else {
         encoding

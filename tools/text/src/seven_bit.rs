@@ -59,8 +59,9 @@ fn is_utf7(bytes: &[u8]) -> bool {
         if rest.starts_with(b"-") {
             continue;
         }
-        let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
-        let (digits, after) = rest.split_at(rest.iter().take_while(|byte| is_digit(byte)).count());
+        let mut bytes = rest.iter();
+        let end = bytes.position(|byte| !byte.is_ascii_alphanumeric() && !b"+/".contains(byte));
+        let (digits, after) = rest.split_at(end.unwrap_or(rest.len()));
         let Some(count) = utf16_characters(digits) else {
             return false;
         };
@@ -90,9 +91,9 @@ fn utf16_characters(digits: &[u8]) -> Option<usize> {
         }
     }
     let mut characters = char::decode_utf16(units.iter().copied());
-    let is_other = |read: Result<char, _>| read.is_ok_and(|read: char| !read.is_ascii_graphic());
+    let are_other = characters.all(|read| read.is_ok_and(|read| !read.is_ascii_graphic()));
     // RFC 2152: bits that only fill the last digit are zero, and fewer than a digit has.
-    (bits == 0 && count < 6 && !units.is_empty() && characters.all(is_other)).then_some(units.len())
+    (bits == 0 && count < 6 && !units.is_empty() && are_other).then_some(units.len())
 }
 
 #[cfg(test)]

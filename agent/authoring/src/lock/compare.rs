@@ -31,8 +31,8 @@ pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Vec<Difference> {
         compare_definitions(tool, now, &mut report);
     }
     for tool in new {
-        let is_known = |old: &Tool| holder(&old.name).is_some_and(|now| now.name == tool.name);
-        if !old.iter().any(is_known) {
+        let mut held = old.iter().filter_map(|old| holder(&old.name));
+        if held.all(|now| now.name != tool.name) {
             let mut report = Report {
                 tool: &tool.name,
                 differences: &mut differences,

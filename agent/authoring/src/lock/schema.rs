@@ -117,10 +117,10 @@ fn judge(key: &str, before: &Keywords, after: &Keywords) -> Option<Rule> {
         "required" => lacks(&list(old), &list(Some(new))).then_some(Rule::ArgumentRequired),
         "type" => {
             let types = list(Some(new));
-            let is_accepted = |old: &&Value| {
+            let is_accepted = list(old).iter().all(|old| {
                 types.contains(old) || (**old == "integer" && types.contains(&&json!("number")))
-            };
-            (old.is_none() || !list(old).iter().all(is_accepted)).then_some(Rule::TypeNarrowed)
+            });
+            (old.is_none() || !is_accepted).then_some(Rule::TypeNarrowed)
         }
         "enum" | "const" => {
             let [old, new] = [before, after].map(|schema| match schema.get("const") {

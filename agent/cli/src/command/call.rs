@@ -116,10 +116,9 @@ impl CallArgs {
                     Some(refusal) => {
                         let rules: Vec<_> = settings.rules().collect();
                         // The person who types a call consents to it, so a grant suffices.
-                        let hint = |needed: &[_]| {
+                        let hints = refusal::hints(&[refusal], &rules, |needed| {
                             format!("to allow it, add {}", ungranted::flags(needed, |_| GRANT))
-                        };
-                        let hints = refusal::hints(&[refusal], &rules, hint);
+                        });
                         Error::Refused {
                             error: Box::new(error),
                             hints,

@@ -122,7 +122,7 @@ fn flag_rows(options: &SessionOptions) -> Vec<Row> {
 /// Returns every setting of a file, including the unset ones. The two keys that name the provider's key are one row.
 fn rows(settings: &Settings) -> Vec<Row> {
     let choice = ProviderChoice::from_settings(settings);
-    let row = |(key, value, origin): (&config::KeyAbout, _, _)| {
+    let rows = settings.values().rows().filter_map(|(key, value, origin)| {
         let value = match key.name {
             "provider" => json!(choice.provider),
             "model" => json!(choice.model),
@@ -132,8 +132,8 @@ fn rows(settings: &Settings) -> Vec<Row> {
         };
         let key = key.name;
         Some(Row { key, value, origin })
-    };
-    settings.values().rows().filter_map(row).collect()
+    });
+    rows.collect()
 }
 
 fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {
@@ -160,20 +160,22 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) => join(items.iter().map(plain), " "),
         Value::Object(fields) => {
-            let field = |(name, value): (&String, &Value)| match (name.as_str(), value) {
-                ("variable" | "file", place) => plain(place),
-                ("found", Value::Bool(is_found)) => {
-                    format!("({})", if *is_found { "found" } else { "not found" })
-                }
-                (name, value) => format!("{name}={}", plain(value)),
-            };
             let mut fields: Vec<_> = fields.iter().collect();
             fields.sort_by_key(|(name, _)| match name.as_str() {
                 "variable" | "file" => 0,
                 "found" => 1,
                 _ => 2,
             });
-            join(fields.into_iter().map(field), " ")
+            let fields = fields
+                .into_iter()
+                .map(|(name, value)| match (name.as_str(), value) {
+                    ("variable" | "file", place) => plain(place),
+                    ("found", Value::Bool(is_found)) => {
+                        format!("({})", if *is_found { "found" } else { "not found" })
+                    }
+                    (name, value) => format!("{name}={}", plain(value)),
+                });
+            join(fields, " ")
         }
         value => value.to_string(),
     }

@@ -157,13 +157,13 @@ fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
             paint(GOOD, "ok")
         )];
     }
-    let line = |finding: &Finding| {
+    let lines = findings.iter().map(|finding| {
         let name = finding.tool.as_deref().or(finding.provider.as_deref());
         let name = name.map(|name| format!("{}: ", paint(STRONG, visible(name))));
         let (check, name) = (paint(BAD, finding.check), name.unwrap_or_default());
         format!("{check}: {name}{}", visible(&finding.message))
-    };
-    findings.iter().map(line).collect()
+    });
+    lines.collect()
 }
 
 #[cfg(test)]

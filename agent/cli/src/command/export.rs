@@ -77,7 +77,8 @@ impl ExportArgs {
 
 /// Returns the parser of a format's name, which lists all names in `--help`.
 fn format() -> impl TypedValueParser<Value = Format> {
-    let named = |name: String| Format::ALL.into_iter().find(|it| it.name() == name);
-    PossibleValuesParser::new(Format::ALL.map(Format::name))
-        .try_map(move |name| named(name).ok_or("no format has this name"))
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| {
+        let named = Format::ALL.into_iter().find(|it| it.name() == name);
+        named.ok_or("no format has this name")
+    })
 }

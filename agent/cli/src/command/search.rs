@@ -1,6 +1,5 @@
 //! `toolcrib search`
 
-use agent::tools_search::Match;
 use agent::{FoundTool, ToolFinder};
 use anstyle::Style;
 use clap::Args;
@@ -69,16 +68,16 @@ impl SearchArgs {
 }
 
 fn document(found: &FoundTool) -> serde_json::Value {
-    let matched = |found: &Match| {
+    let matches = found.matches.iter().map(|found| {
         let fields: Vec<_> = found.fields.iter().map(ToString::to_string).collect();
         json!({"word": found.word, "fields": fields})
-    };
+    });
     let tool = found.entry.tool();
     json!({
         "name": tool.name,
         "description": tool.description,
         "parameters": tool.parameters,
-        "matches": found.matches.iter().map(matched).collect::<Vec<_>>(),
+        "matches": matches.collect::<Vec<_>>(),
         "granted": found.is_granted,
     })
 }

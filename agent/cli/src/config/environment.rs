@@ -1,7 +1,5 @@
 //! The settings of the environment.
 
-use agent::provider::ModelService;
-
 use host::settings::{KeyAbout, Origin, Setting, SettingsError, Values};
 
 use super::keys::ProgramKeys;
@@ -20,14 +18,13 @@ pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
             .to_ascii_lowercase()
     };
     let with_key = program::providers_with_key();
-    let is_related = |service: &ModelService| {
+    let related = with_key.iter().find(|(_, service)| {
         let (Some(model), Some(default)) = (model, service.model) else {
             return false;
         };
         // Gateways name a model with its vendor before a slash.
         family(model.rsplit('/').next().unwrap_or(model)) == family(default)
-    };
-    let related = with_key.iter().find(|(_, service)| is_related(service));
+    });
     related.or(with_key.first()).map(|(name, service)| {
         let origin = Origin::Environment(service.key_variable.to_owned());
         Setting::new((*name).to_owned(), origin)

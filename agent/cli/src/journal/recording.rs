@@ -3,7 +3,7 @@
 use agent::{Run, Selection, Session};
 use host::{CommandError, Exit, SessionRecord};
 use tools::journal::SessionStart;
-use tools::tasks::{StoredTask, StoredTasks};
+use tools::tasks::StoredTasks;
 use tools::{Grant, Host, Tasks, ToolContext};
 
 use crate::config::{Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, Values};
@@ -140,8 +140,9 @@ impl Recording {
         else {
             return;
         };
-        let find = |stored: &StoredTask| (servers.restore(stored), tools::get(&stored.tool).ok());
-        tasks.restore(stored.clone(), find);
+        tasks.restore(stored.clone(), |stored| {
+            (servers.restore(stored), tools::get(&stored.tool).ok())
+        });
         let store = store.clone();
         tasks.set_store(move |tasks: &StoredTasks| store.save(tasks));
     }

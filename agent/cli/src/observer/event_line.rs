@@ -118,16 +118,16 @@ fn end_suffix(name: &str, result: &ToolResult) -> String {
 /// Returns the lines of a plan.
 pub(super) fn plan_lines(items: &[PlanItem]) -> String {
     let steps = counted(items.len() as u64, "step");
-    let item = |PlanItem { text, status }: &PlanItem| {
+    let items = items.iter().map(|PlanItem { text, status }| {
         let mark = match status {
             PlanStatus::Done => paint(GOOD, "[x]"),
             PlanStatus::Active => paint(ALERT, "[>]"),
             PlanStatus::Open => paint(FAINT, "[ ]"),
         };
         format!("   {mark} {}", line(text))
-    };
+    });
     let title = format!("{}: {steps}", paint(FAINT, "plan"));
-    join([title].into_iter().chain(items.iter().map(item)), "\n")
+    join([title].into_iter().chain(items), "\n")
 }
 
 /// Returns the message of a failed call as a suffix for its line.
@@ -198,7 +198,10 @@ pub(super) fn target_suffix(targets: &[Target]) -> String {
 
 /// Returns the size of a result in bytes: of its text, and of images, audio and files in base64.
 fn size(result: &ToolResult) -> u64 {
-    let bytes = |content: &Content| match content {
+    if let ([], Some(value)) = (&result.content[..], &result.structured) {
+        return value.to_string().len() as u64;
+    }
+    let bytes = result.content.iter().map(|content| match content {
         Content::Text { text }
         | Content::Resource {
             resource: ResourceContents::Text { text, .. },
@@ -209,11 +212,8 @@ fn size(result: &ToolResult) -> u64 {
         } => blob.len(),
         Content::ResourceLink { uri, .. } => uri.len(),
         _ => 0,
-    };
-    match (&result.content[..], &result.structured) {
-        ([], Some(value)) => value.to_string().len() as u64,
-        (content, _) => content.iter().map(bytes).sum::<usize>() as u64,
-    }
+    });
+    bytes.sum::<usize>() as u64
 }
 
 /// Returns untrusted text as one visible line, cut to [`SHOWN`].

@@ -39,8 +39,8 @@ impl AgentOptions {
             // A model without its provider would be a mistake of the settings.
             keys.model = None;
         } else if self.script.is_some() {
-            let scripted = || Setting::from_flag("--script", SCRIPTED.to_owned());
-            let named = &keys.provider.get_or_insert_with(scripted).value;
+            let scripted = Setting::from_flag("--script", SCRIPTED.to_owned());
+            let named = &keys.provider.get_or_insert(scripted).value;
             if named != SCRIPTED {
                 let reason =
                     format!("needs --provider {SCRIPTED}, not {named}; drop one of the two flags");

@@ -24,14 +24,12 @@ pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt 
     } else {
         (MAX_LINES, MAX_CHARACTERS)
     };
-    let shown_line = |line| {
-        let style = if is_diff { style(line) } else { Style::new() };
-        Excerpt::from_line(&visible_diff_line(line), characters, style, width)
-    };
     let mut shown = Excerpt::default();
-    all()
-        .take(most)
-        .for_each(|line| shown.push(shown_line(line)));
+    for line in all().take(most) {
+        let style = if is_diff { style(line) } else { Style::new() };
+        let line = visible_diff_line(line);
+        shown.push(Excerpt::from_line(&line, characters, style, width));
+    }
     let more = all().count().saturating_sub(most);
     shown.is_cut |= more > 0;
     shown.is_unseen |= more > 0;

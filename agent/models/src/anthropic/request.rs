@@ -59,7 +59,7 @@ fn assistant(model: &Profile, mut said: Vec<Said<'_>>) -> Vec<Value> {
     while matches!(said.last(), Some(Said::Item(item)) if is_thought(item)) {
         said.pop();
     }
-    let block = |said| match said {
+    let blocks = said.into_iter().map(|said| match said {
         Said::Text { text, beside } => with(text_block(&text), beside),
         Said::Call { call, beside } => {
             let id = model.call_id(&call.id);
@@ -70,8 +70,8 @@ fn assistant(model: &Profile, mut said: Vec<Said<'_>>) -> Vec<Value> {
         }
         Said::Item(item) => item.clone(),
         Said::Image { mime_type, .. } => text_block(&format!("[an image of type {mime_type}]")),
-    };
-    said.into_iter().map(block).collect()
+    });
+    blocks.collect()
 }
 
 /// Removes the calls of the service's own tools that have no result, and results without a call. A call at the end of a turn goes on, and
@@ -88,15 +88,15 @@ fn retain_paired(said: &mut Vec<Said<'_>>) {
         |said: &Said<'_>| id(said, "_tool_result", "tool_use_id"),
     );
     let is_text = |said: &Said<'_>| matches!(said, Said::Text { .. });
-    let is_kept = |(at, part): (usize, &Said<'_>)| {
+    let kept = said.iter().enumerate().map(|(at, part)| {
         let (before, after) = (&said[..at], &said[at..]);
         let is_answered =
             |id: &String| after.iter().any(|other| result(other).as_ref() == Some(id));
         let is_called = |id: &String| before.iter().any(|other| call(other).as_ref() == Some(id));
         call(part).is_none_or(|id| is_answered(&id) || !after.iter().any(is_text))
             && result(part).is_none_or(|id| is_called(&id) || !before.iter().any(is_text))
-    };
-    let kept: Vec<_> = said.iter().enumerate().map(is_kept).collect();
+    });
+    let kept: Vec<_> = kept.collect();
     let mut kept = kept.into_iter();
     said.retain(|_| kept.next().unwrap_or_default());
 }

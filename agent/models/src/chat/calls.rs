@@ -94,8 +94,8 @@ impl Calls {
         let Fragment {
             index, id, name, ..
         } = fragment;
-        let same_index = |call: &OpenCall| index.is_some() && call.index == *index;
-        if let Some(at) = self.0.iter().rposition(same_index) {
+        let mut calls = self.0.iter();
+        if let Some(at) = calls.rposition(|call| index.is_some() && call.index == *index) {
             let call = &self.0[at];
             let is_same = id.is_none() || *id == call.id;
             // A repeated name after whole arguments begins the next call: gateways give parallel calls one index.

@@ -201,13 +201,12 @@ fn read_image(part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
 /// Adds a detail of a thought. The texts of one detail arrive in pieces.
 fn add_detail(merged: &mut Vec<Value>, detail: Value) {
     let kind = detail["type"].as_str();
-    let goes_on = |last: &Value| {
-        matches!(kind, Some("reasoning.text" | "reasoning.summary"))
-            && last["type"].as_str() == kind
-            && last.get("index") == detail.get("index")
-    };
     match (merged.last_mut(), &detail) {
-        (Some(last), Value::Object(members)) if goes_on(last) => {
+        (Some(last), Value::Object(members))
+            if matches!(kind, Some("reasoning.text" | "reasoning.summary"))
+                && last["type"].as_str() == kind
+                && last.get("index") == detail.get("index") =>
+        {
             for (name, value) in members {
                 match (name.as_str(), &mut last[name], value) {
                     ("text" | "summary", Value::String(text), Value::String(more)) => {
@@ -236,10 +235,10 @@ fn usage_of(usage: &Fields<'_>) -> Option<Usage> {
         usage.get("prompt_cache_hit_tokens"),
     ];
     // A service that states the sum alone would else count as one without output in budgets.
-    let rest = || total.map(|total| total.saturating_sub(input.unwrap_or_default()));
+    let rest = total.map(|total| total.saturating_sub(input.unwrap_or_default()));
     let usage = Usage {
         input_tokens: input.unwrap_or_default(),
-        output_tokens: output.or_else(rest).unwrap_or_default(),
+        output_tokens: output.or(rest).unwrap_or_default(),
         cached_input_tokens: cached.into_iter().find_map(Raw::number).unwrap_or_default(),
         cache_write_tokens: details
             .get("cache_write_tokens")

@@ -190,9 +190,10 @@ fn reasoning(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
         return refused(REASONING, reason);
     };
     let (level, is_off) = (effort.name(), effort == ReasoningEffort::Off);
-    let is_known = |efforts: &Vec<String>| efforts.iter().any(|known| known == level);
+    let efforts = service.efforts.as_ref();
+    let is_known = efforts.is_none_or(|efforts| efforts.iter().any(|known| known == level));
     let has_own_levels = asked.facts.is_some_and(|facts| facts.efforts.is_some());
-    if !is_off && !has_own_levels && !service.efforts.as_ref().is_none_or(is_known) {
+    if !is_off && !has_own_levels && !is_known {
         let reason = format!("{} has no level {level} of reasoning", service.name);
         return refused(REASONING, reason);
     }

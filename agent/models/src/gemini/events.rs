@@ -140,8 +140,8 @@ impl Events {
         };
         let own: &[&str] = &["text", "thought"];
         // Each signature belongs to its part: two signed parts that were joined would lose one.
-        let goes_on = |at: &usize| turn.block(*at).kind == kind && !(self.is_signed && is_signed);
-        let at = match self.last.filter(goes_on) {
+        let last = self.last.filter(|_| !(self.is_signed && is_signed));
+        let at = match last.filter(|at| turn.block(*at).kind == kind) {
             Some(at) => {
                 let item = &mut turn.block(at).item;
                 item.extend(fields.without(own));

@@ -119,8 +119,10 @@ impl Chats {
             reason: error.to_string(),
         })?;
         let kept = self.retention.as_ref().and_then(|_| {
-            let warn = |error| say(&key, &format!("the message waits in memory alone: {error}"));
-            folder.kept.keep(&message).map_err(warn).ok()
+            let kept = folder.kept.keep(&message).inspect_err(|error| {
+                say(&key, &format!("the message waits in memory alone: {error}"));
+            });
+            kept.ok()
         });
         self.push(&mut waiting, key, folder, QueuedMessage { message, kept });
         Ok(())

@@ -72,14 +72,14 @@ impl KeptMessages {
 
     /// Returns the kept messages with their files, the oldest first. A file that is no message is left out.
     pub(super) fn read(&self) -> io::Result<Vec<(KeptFile, IncomingMessage)>> {
-        let read = |(_, path): (u64, PathBuf)| {
+        let kept = files(&self.folder)?.into_iter().filter_map(|(_, path)| {
             let text = fs::read_to_string(&path).ok()?;
             let value: Value = serde_json::from_str(&text).ok()?;
             let message =
                 IncomingMessage::new(value["chat"].as_str()?, value["text"].as_str()?).ok()?;
             Some((KeptFile { path }, message))
-        };
-        Ok(files(&self.folder)?.into_iter().filter_map(read).collect())
+        });
+        Ok(kept.collect())
     }
 }
 

@@ -59,11 +59,9 @@ impl SmtpStream {
         }
         let extensions = ask(&mut connection, Ehlo::new(client.clone())).await;
         let extensions = extensions.map_err(broken)?;
-        let offers = |line: &str| {
-            line.get(4..)
-                .is_some_and(|name| name.trim().eq_ignore_ascii_case("STARTTLS"))
-        };
-        if !extensions.starts_with("250") || !extensions.lines().any(offers) {
+        let mut offered = extensions.lines().filter_map(|line| line.get(4..));
+        let has_tls = offered.any(|name| name.trim().eq_ignore_ascii_case("STARTTLS"));
+        if !extensions.starts_with("250") || !has_tls {
             return Err(refused("does not offer STARTTLS"));
         }
         let answer = ask(&mut connection, Starttls).await.map_err(broken)?;

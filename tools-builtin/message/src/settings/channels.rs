@@ -158,7 +158,7 @@ pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
 
 /// Returns a line on each channel, with the places of its secrets. No line contains a secret.
 pub(crate) fn report(settings: &Settings) -> Vec<String> {
-    let line = |setting: &Setting<ConfiguredChannel>| {
+    let lines = list_channels(settings).iter().map(|setting| {
         let ConfiguredChannel { name, kind, .. } = &setting.value;
         let state = match create(setting) {
             Ok(channel) => Channels::target(&*channel)
@@ -176,8 +176,8 @@ pub(crate) fn report(settings: &Settings) -> Vec<String> {
             state.unwrap_or_default(),
             places.concat()
         )
-    };
-    let mut lines: Vec<_> = list_channels(settings).iter().map(line).collect();
+    });
+    let mut lines: Vec<_> = lines.collect();
     if lines.is_empty() {
         lines.push(format!(
             "channels: {TERMINAL}; a table [channels.NAME] of the settings adds one"
@@ -188,14 +188,14 @@ pub(crate) fn report(settings: &Settings) -> Vec<String> {
 
 /// Returns a warning for each channel that cannot be used.
 pub(crate) fn missing(settings: &Settings) -> Vec<String> {
-    let warning = |setting: &Setting<ConfiguredChannel>| {
+    let warnings = list_channels(settings).iter().filter_map(|setting| {
         let reason = create(setting).err()?;
         Some(format!(
             "{}: the channel {} is not available: {reason}",
             setting.origin, setting.value.name
         ))
-    };
-    list_channels(settings).iter().filter_map(warning).collect()
+    });
+    warnings.collect()
 }
 
 fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> SettingsError {

@@ -108,12 +108,10 @@ impl ConfiguredChannel {
                 known.join(", ")
             ));
         }
-        let is_set = |name| channel.fields.contains_key(name) || channel.secrets.contains_key(name);
-        if let Some(missing) = kind
-            .fields
-            .iter()
-            .find(|field| field.is_required && !is_set(field.name))
-        {
+        let mut required = kind.fields.iter().filter(|field| field.is_required);
+        if let Some(missing) = required.find(|field| {
+            !channel.fields.contains_key(field.name) && !channel.secrets.contains_key(field.name)
+        }) {
             return Err(format!("has no {}; set it", missing.name));
         }
         Ok(channel)

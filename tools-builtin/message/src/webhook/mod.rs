@@ -75,14 +75,13 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         None => None,
         // The error of a URL repeats it.
         Some(url) => {
-            let request = Request::new(Method::POST, url.expose().trim());
-            let refused = |_| {
-                field(
+            let Ok(request) = Request::new(Method::POST, url.expose().trim()) else {
+                return Err(field(
                     "url",
                     "does not hold an http or https URL without credentials; correct it",
-                )
+                ));
             };
-            let url = request.map_err(refused)?.url().clone();
+            let url = request.url().clone();
             let place = HostPlace::from_host(url.host_str().unwrap_or_default());
             if url.scheme() == "http" && place != HostPlace::ThisMachine {
                 return Err(field(

@@ -17,11 +17,10 @@ fn plain(text: &str) -> String {
     while let Some((before, inner, after)) = split_mark(rest) {
         plain += before;
         let (target, label) = halves(inner, '|');
-        let named = |sign: &str, id: &str| {
-            format!("{sign}{}", label.unwrap_or(id).trim_start_matches(sign))
-        };
         plain += &match (target.get(..1), target.get(1..), label) {
-            (Some(sign @ ("@" | "#")), Some(id), _) => named(sign, id),
+            (Some(sign @ ("@" | "#")), Some(id), _) => {
+                format!("{sign}{}", label.unwrap_or(id).trim_start_matches(sign))
+            }
             (Some("!"), Some(name), None) => format!("@{name}"),
             (Some("!"), _, Some(label)) => label.to_owned(),
             (_, _, Some(label)) if label != target => format!("{label} ({target})"),

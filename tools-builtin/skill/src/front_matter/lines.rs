@@ -71,8 +71,9 @@ fn value(lines: &[&str]) -> Value {
             .map(|line| field(line))
             .collect::<Option<Vec<_>>>()
         {
-            let field = |(key, value): (&str, &str)| (key.to_owned(), Value::Text(unquote(value)));
-            return Value::Map(fields.into_iter().map(field).collect());
+            let fields = fields.into_iter();
+            let fields = fields.map(|(key, value)| (key.to_owned(), Value::Text(unquote(value))));
+            return Value::Map(fields.collect());
         }
     }
     if let Some(items) = first

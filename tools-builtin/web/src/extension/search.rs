@@ -98,8 +98,8 @@ pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, Settings
 
 /// Returns the place of the backend's key: the configured one, or else its usual variable.
 pub(super) fn key_source(settings: &Settings, service: &WebSearch) -> Option<Setting<KeySource>> {
-    let usual = || service.backend().key.map(|key| key.usual_place());
-    keys(settings).key().or_else(usual)
+    let key = keys(settings).key();
+    key.or_else(|| service.backend().key.map(|key| key.usual_place()))
 }
 
 fn keys(settings: &Settings) -> &SearchKeys {

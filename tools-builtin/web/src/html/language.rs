@@ -57,8 +57,8 @@ fn brush(attributes: &Attributes) -> Option<String> {
 /// Returns a name that is safe after a fence.
 fn check_name(language: &str) -> Option<String> {
     let language = language.trim_end_matches(';');
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "+#.-_".contains(c);
-    let is_safe = !language.is_empty() && language.len() <= 32 && language.chars().all(is_name);
+    let has_other = language.contains(|c: char| !c.is_ascii_alphanumeric() && !"+#.-_".contains(c));
+    let is_safe = !language.is_empty() && language.len() <= 32 && !has_other;
     let is_other = OTHERS.split(' ').any(|other| other == language);
     (is_safe && !is_other).then(|| language.to_owned())
 }

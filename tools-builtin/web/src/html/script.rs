@@ -26,11 +26,12 @@ impl ScriptSigns {
         const ROOTS: &str = "___gatsby __next __nuxt app app-root application ember-application \
             main-app q-app react-app react-root root svelte vue-app";
         self.has_scripts |= element == Element::Script;
-        let is_root = |id: &str| ROOTS.split(' ').any(|root| root == id);
         self.has_root |= matches!(
             element,
             Element::Div | Element::Main | Element::Body | Element::Section
-        ) && attributes.value(Attribute::Id).is_some_and(is_root);
+        ) && attributes
+            .value(Attribute::Id)
+            .is_some_and(|id| ROOTS.split(' ').any(|root| root == id));
     }
 
     /// Reads text of `<noscript>`.

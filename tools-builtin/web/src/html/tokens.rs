@@ -204,8 +204,8 @@ impl<'a> Tokenizer<'a> {
     fn read_attribute(&mut self) -> Option<()> {
         let rest = self.rest();
         // An equals sign at the beginning is part of the name.
-        let ends = |byte: u8| is_space(byte) || matches!(byte, b'/' | b'>' | b'=');
-        let length = 1 + rest.bytes().skip(1).position(ends)?;
+        let mut after = rest.bytes().skip(1);
+        let length = 1 + after.position(|it| is_space(it) || matches!(it, b'/' | b'>' | b'='))?;
         let name = &rest[..length];
         self.at += length;
         self.skip_space();

@@ -30,11 +30,9 @@ impl Link {
             text,
             "#" | "¶" | "§" | "🔗" | "⚓" | "\u{200b}" | "\u{feff}"
         );
-        let is_skip = || {
-            text.get(..8)
-                .is_some_and(|start| start.eq_ignore_ascii_case("skip to "))
-        };
-        self.is_fragment && (is_sign || is_skip())
+        let start = text.get(..8);
+        let is_skip = start.is_some_and(|start| start.eq_ignore_ascii_case("skip to "));
+        self.is_fragment && (is_sign || is_skip)
     }
 
     /// Takes the label. Returns `None` if it is blank.

@@ -55,11 +55,11 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
             message: clean_text(&message),
         });
     }
-    let result = |item: &Value| {
+    let results = results.iter().map(|item| {
         SearchResult::from_json(item, "title", "url", "content")
             .with_date(item["publishedDate"].as_str())
-    };
-    Ok(results.iter().map(result).collect())
+    });
+    Ok(results.collect())
 }
 
 /// Returns the name and the fault of an engine that did not answer.

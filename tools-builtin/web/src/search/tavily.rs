@@ -41,11 +41,11 @@ fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
 fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
     let answer = json_answer(response)?;
     let results = items(&answer, "results").ok_or_else(|| missing(response, "results"))?;
-    let result = |item: &Value| {
+    let results = results.iter().map(|item| {
         SearchResult::from_json(item, "title", "url", "content")
             .with_date(item["published_date"].as_str())
-    };
-    Ok(results.iter().map(result).collect())
+    });
+    Ok(results.collect())
 }
 
 /// The service answers 432 and 433 if the limit of the plan or of the budget is reached.

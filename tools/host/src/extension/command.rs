@@ -328,14 +328,13 @@ impl Arguments {
     /// # Errors
     /// Returns an error if one is not of this type, although the [kind](ValueKind) permits it.
     pub fn values<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Vec<T>, CommandError> {
-        let parsed = |value: &OsString| {
-            value
-                // The command line has checked the texts, so only a path can be another encoding, and paths are read as such.
-                .to_string_lossy()
-                .parse()
-                .map_err(|error: T::Err| CommandError::new(Exit::Usage, error.to_string()))
-        };
-        self.0.get(name).into_iter().flatten().map(parsed).collect()
+        let values = self.0.get(name).into_iter().flatten();
+        let parsed = values.map(|value| {
+            // The command line has checked the texts, so only a path can be another encoding, and paths are read as such.
+            let parsed = value.to_string_lossy().parse();
+            parsed.map_err(|error: T::Err| CommandError::new(Exit::Usage, error.to_string()))
+        });
+        parsed.collect()
     }
 }
 

@@ -70,13 +70,12 @@ pub fn recover(root: Option<&Path>) {
 pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
     let mut waiting = list();
     while !waiting.is_empty() {
-        let is_ready = |extension: &&&Extension| {
-            !waiting
-                .iter()
-                .any(|other| extension.parts.after.contains(&other.name))
-        };
+        let ready = waiting.iter().filter(|extension| {
+            let mut others = waiting.iter();
+            !others.any(|other| extension.parts.after.contains(&other.name))
+        });
         // Families that wait for each other are taken in the order of their names.
-        let ready: Vec<_> = match waiting.iter().filter(is_ready).copied().collect::<Vec<_>>() {
+        let ready: Vec<_> = match ready.copied().collect::<Vec<_>>() {
             none if none.is_empty() => waiting.clone(),
             ready => ready,
         };

@@ -154,7 +154,7 @@ impl<'a> Section<'a> {
         let mut items: Vec<_> = items.iter().collect();
         // The first mistake of a file is reported first, whatever the order of the table.
         items.sort_by_key(|(name, _)| name.span().start);
-        let read = |(name, item): (&Spanned<DeString<'a>>, &Spanned<DeValue<'a>>)| {
+        let tables = items.into_iter().map(|(name, item)| {
             let path = format!("{key}.{}", name.get_ref());
             if let DeValue::Table(fields) = item.get_ref()
                 // Before serde's error of an unknown field, which does not say where a secret belongs.
@@ -171,8 +171,8 @@ impl<'a> Section<'a> {
             self.convert(&path, item, |table, base| {
                 convert(name.get_ref(), table, base)
             })
-        };
-        items.into_iter().map(read).collect()
+        });
+        tables.collect()
     }
 
     /// Deserializes and converts a table.
@@ -259,20 +259,13 @@ impl<'a> Section<'a> {
             .filter_map(|known| known.split('.').next())
             .collect();
         known.dedup();
-        // The right key in the wrong table.
-        let is_moved = |known: &&&str| {
-            known
-                .rsplit('.')
-                .next()
-                .is_some_and(|last| last == key.get_ref())
-        };
         let near = ToolError::near(key.get_ref(), known.iter().copied());
         let near = near.first().map(|near| format!("{inside}{near}"));
         let near = near.or_else(|| {
-            self.known_keys
-                .iter()
-                .find(is_moved)
-                .map(|moved| (*moved).to_owned())
+            let mut known = self.known_keys.iter();
+            // The right key in the wrong table.
+            let moved = known.find(|known| known.rsplit('.').next() == Some(&**key.get_ref()));
+            moved.map(|moved| (*moved).to_owned())
         });
         let near: Vec<_> = near.iter().map(|near| self.full_key(near)).collect();
         let advice = ToolError::did_you_mean(&near);

@@ -263,7 +263,7 @@ impl Settings {
     /// Returns the files that hold secrets, which no tool may read: those that keys name, and those of the linked families.
     pub fn secret_files(&self) -> Vec<PathBuf> {
         let families = extension::list();
-        let files_of = |values: &Values| {
+        let files = self.named.iter().flat_map(|values| {
             let of_families = families
                 .iter()
                 .flat_map(|extension| (extension.parts.secret_files)(values));
@@ -272,8 +272,8 @@ impl Settings {
                 .map(PathBuf::from)
                 .chain(of_families)
                 .collect::<Vec<_>>()
-        };
-        self.named.iter().flat_map(files_of).collect()
+        });
+        files.collect()
     }
 
     /// Returns the paths that a session in this root hides: the program's own folders, the files of the command, and those that hold

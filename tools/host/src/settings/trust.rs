@@ -29,16 +29,11 @@ pub fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), Settings
     };
     refuse(project.values.refusal(&user.values))?;
     // An unknown profile is reported by `Settings::from_layers`.
-    let is_users_profile = |name: &&Setting<String>| {
+    let profile = project.values.of::<AccessKeys>().profile.as_ref();
+    let borrowed = profile.filter(|name| {
         // A profile of the user may grant more than the user wants in this project.
         !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
-    };
-    let borrowed = project
-        .values
-        .of::<AccessKeys>()
-        .profile
-        .as_ref()
-        .filter(is_users_profile);
+    });
     refuse(borrowed.map(|name| {
         (
             "choosing a profile of the user's file",

@@ -226,7 +226,7 @@ impl Subject {
         let mut facts: Vec<_> = earlier.facts.keys().chain(self.facts.keys()).collect();
         facts.sort();
         facts.dedup();
-        let change = |fact: &String| {
+        let changes = facts.into_iter().filter_map(|fact| {
             let (before, after) = (
                 earlier.facts.get(fact).cloned(),
                 self.facts.get(fact).cloned(),
@@ -236,7 +236,7 @@ impl Subject {
                 before,
                 after,
             })
-        };
-        facts.into_iter().filter_map(change).collect()
+        });
+        changes.collect()
     }
 }

@@ -141,7 +141,7 @@ impl Records {
     /// Returns the time of the first session that could write the file: one in a folder around it. A record that cannot be read counts as
     /// one from long ago.
     fn first_session(&self, file: &Path) -> Option<SystemTime> {
-        let began = |folder: &Path| {
+        let sessions = file.ancestors().skip(1).filter_map(|folder| {
             let path = self.folder_of(folder).join(FIRST_SESSION);
             path.symlink_metadata().ok()?;
             let millis = private::read(&path, MAX_RECORD)
@@ -149,21 +149,18 @@ impl Records {
                 .and_then(|text| text.trim().parse().ok())
                 .unwrap_or(0);
             SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis))
-        };
-        file.ancestors().skip(1).filter_map(began).min()
+        });
+        sessions.min()
     }
 
     /// Returns the text of the file that was approved last.
     fn latest(&self, content: &Content) -> Option<String> {
         let path = content.path.to_string_lossy();
-        let of_file = |file: &Path| {
+        let approvals = approvals(&self.folder_of(content.folder()));
+        approvals.iter().rev().find_map(|(file, _)| {
             let approved = self.read(file)?;
             (approved.kind == content.kind && approved.path == path).then_some(approved.text?)
-        };
-        approvals(&self.folder_of(content.folder()))
-            .iter()
-            .rev()
-            .find_map(|(file, _)| of_file(file))
+        })
     }
 
     /// Removes the oldest approvals of a folder that is full.
@@ -216,14 +213,14 @@ fn approvals(folder: &Path) -> Vec<(PathBuf, SystemTime)> {
             .extension()
             .is_some_and(|extension| extension == "json")
     });
-    let timed = |entry: fs::DirEntry| {
+    let timed = files.map(|entry| {
         let time = entry
             .metadata()
             .and_then(|metadata| metadata.modified())
             .unwrap_or(SystemTime::UNIX_EPOCH);
         (entry.path(), time)
-    };
-    let mut approvals: Vec<_> = files.map(timed).collect();
+    });
+    let mut approvals: Vec<_> = timed.collect();
     approvals.sort_by(|(one, first), (other, second)| (first, one).cmp(&(second, other)));
     approvals
 }

@@ -140,8 +140,10 @@ impl Search {
             let start = self.automaton.start_state(Anchored::No);
             start.unwrap_or_else(|_| unreachable!("the automaton searches without an anchor"))
         };
-        let next = |state, byte: &u8| self.automaton.next_state(Anchored::No, state, *byte);
-        let state = bytes.iter().fold(state.unwrap_or_else(start), next);
+        let mut state = state.unwrap_or_else(start);
+        for byte in bytes {
+            state = self.automaton.next_state(Anchored::No, state, *byte);
+        }
         let depth = self
             .depths
             .binary_search_by_key(&state, |(state, _)| *state);
@@ -158,14 +160,10 @@ impl Search {
             masked.extend_from_slice(&bytes[done..start]);
             if found.end() > end {
                 // The part may go on. One secret that covers the place keeps the rest a part, so the secrets before it are left out.
-                let covering = |found: &Match| found.start() <= end && found.end() > end;
-                return (
-                    masked,
-                    self.matches(bytes)
-                        .filter(covering)
-                        .last()
-                        .map_or(start, |found| found.start()),
-                );
+                let matches = self.matches(bytes);
+                let covering = matches.filter(|found| found.start() <= end && found.end() > end);
+                let last = covering.last();
+                return (masked, last.map_or(start, |found| found.start()));
             }
             masked.extend_from_slice(&self.replacements[found.pattern()]);
             done = found.end();

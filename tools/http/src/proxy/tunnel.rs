@@ -86,11 +86,8 @@ async fn hello(client: &mut (impl AsyncRead + Unpin), url: &Url) -> Result<Vec<u
             };
             if let Some(accepted) = accepted {
                 // Servers of many hosts choose by it.
-                let is_same = |name: &str| matches!(url.host(), Some(Host::Domain(host)) if host.eq_ignore_ascii_case(name));
-                if accepted
-                    .client_hello()
-                    .server_name()
-                    .is_some_and(|name| !is_same(name))
+                if let Some(name) = accepted.client_hello().server_name()
+                    && !matches!(url.host(), Some(Host::Domain(host)) if host.eq_ignore_ascii_case(name))
                 {
                     return Err("its first message names another host".to_owned());
                 }

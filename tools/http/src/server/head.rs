@@ -23,10 +23,6 @@ pub fn check_names(target: &Uri, headers: &HeaderMap) -> Result<Authority, Serve
             "the target and the header Host differ",
         ));
     }
-    let is_page = |origin: &str| {
-        let name = origin.split_once("://").map_or(origin, |(_, name)| name);
-        is_name(name) || origin.eq_ignore_ascii_case("null")
-    };
     if headers.contains_key(ORIGIN) && !single_header(headers, &ORIGIN).is_some_and(is_page) {
         let reason = "at most one header Origin with a scheme, a name and a port is allowed";
         return Err(ServerAnswer::forbidden(reason));
@@ -46,17 +42,19 @@ pub fn check_port(host: &Authority, port: u16, names: &[String]) -> Result<(), S
         .rsplit_once(':')
         .map(|(_, named)| named)
         .filter(|named| !named.ends_with(']'));
-    let is_named = || {
-        names
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(host.as_str()))
-    };
+    let mut names = names.iter();
+    let is_named = names.any(|name| name.eq_ignore_ascii_case(host.as_str()));
     match named {
-        Some(named) if named != port.to_string() && !is_named() => Err(ServerAnswer::forbidden(
+        Some(named) if named != port.to_string() && !is_named => Err(ServerAnswer::forbidden(
             "this port of the host is not allowed",
         )),
         _ => Ok(()),
     }
+}
+
+fn is_page(origin: &str) -> bool {
+    let name = origin.split_once("://").map_or(origin, |(_, name)| name);
+    is_name(name) || origin.eq_ignore_ascii_case("null")
 }
 
 /// Returns the value of a header that is there once.

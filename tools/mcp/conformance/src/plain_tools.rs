@@ -52,8 +52,9 @@ pub(crate) fn nothing() -> Value {
 
 fn register_fixed(name: &str, content: Value) -> Result<(), Box<dyn Error>> {
     let result: ToolResult = serde_json::from_value(json!({"content": content}))?;
-    let answer = move |_: ToolContext, _: Value| std::future::ready(result.clone());
-    register(name, nothing(), answer)
+    register(name, nothing(), move |_: ToolContext, _: Value| {
+        std::future::ready(result.clone())
+    })
 }
 
 async fn fail(_: ToolContext, _: Value) -> Result<String, ToolError> {

@@ -129,12 +129,6 @@ impl ServerCode {
 
     /// Returns true if the server may run a file, or one in a folder.
     fn may_run(&self, path: &Path, is_whole: bool, reach: Reach) -> bool {
-        let is_dependency = |below: &Path| {
-            below.components().count() == 1
-                || below
-                    .components()
-                    .any(|part| DEPENDENCIES.iter().any(|name| part.as_os_str() == *name))
-        };
         match path.strip_prefix(&self.workspace) {
             _ if reach == Reach::All => true,
             _ if reach == Reach::Home && self.leads_beside(path, is_whole) => true,
@@ -267,4 +261,11 @@ fn normal(path: &Path) -> PathBuf {
         }
         path
     })
+}
+
+fn is_dependency(below: &Path) -> bool {
+    below.components().count() == 1
+        || below
+            .components()
+            .any(|part| DEPENDENCIES.iter().any(|name| part.as_os_str() == *name))
 }

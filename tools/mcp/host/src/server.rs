@@ -163,7 +163,7 @@ fn confine(
 ) -> StdioServer {
     let program = program.to_string_lossy().into_owned();
     let start = Arc::new((host, program, args, env, cwd));
-    let launcher = move || {
+    StdioServer::from_launcher(server.name.as_str(), move || {
         let start = start.clone();
         async move {
             let (host, program, args, env, cwd) = &*start;
@@ -179,8 +179,7 @@ fn confine(
                 })),
             })
         }
-    };
-    StdioServer::from_launcher(server.name.as_str(), launcher)
+    })
 }
 
 fn unusable(server: &Configured, error: impl std::fmt::Display) -> McpError {

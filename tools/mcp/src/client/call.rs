@@ -17,7 +17,7 @@ use crate::client::defaults::fill;
 use crate::client::failure::failure;
 use crate::client::imported::Imported;
 use crate::client::result::{readable_result, tool_result};
-use crate::client::rounds::{self, Answers};
+use crate::client::rounds;
 use crate::client::tasks;
 
 /// Runs a tool of a server.
@@ -49,7 +49,7 @@ impl RemoteTool {
         cx.record_exposure();
         let peer = self.imported.listed_peer().await?;
         self.imported.check(&self.tool, &self.digest)?;
-        let make = |answers: Answers| {
+        let answered = rounds::request(&self.imported, &peer, &cx, |answers| {
             let mut params = CallToolRequestParams::new(self.name.to_string());
             // The pipeline shares the arguments, so this is their one copy.
             let mut arguments = arguments.value().clone();
@@ -60,8 +60,8 @@ impl RemoteTool {
             };
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(CallToolRequest::new(params))
-        };
-        match rounds::request(&self.imported, &peer, &cx, make).await? {
+        });
+        match answered.await? {
             ServerResult::CallToolResult(result) => Ok(tool_result(result)),
             ServerResult::CreateTaskResult(created) => {
                 tasks::follow(&self.imported, &cx, created.task).await

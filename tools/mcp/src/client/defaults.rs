@@ -65,11 +65,11 @@ fn list_filled(schema: &Map<String, Value>) -> Vec<String> {
     };
     let properties = schema.get("properties").unwrap_or(&Value::Null);
     let names = required.iter().filter_map(Value::as_str);
-    let usable = |name: &&str| {
+    let filled = names.filter(|name| {
         let default = properties[*name].get("default");
         default.is_some_and(|default| fits(default, &properties[*name]))
-    };
-    names.filter(usable).map(str::to_owned).collect()
+    });
+    filled.map(str::to_owned).collect()
 }
 
 /// Returns true if a default has the type of its property, as far as the property says one.

@@ -176,11 +176,11 @@ impl Field {
                 .map(|(title, value)| (title.unwrap_or(value), value))
                 .collect()
         };
-        let shown = |name| visible_line(&plain(name), Question::MAX_OPTION_CHARS - 1);
-        let options = named.into_iter();
-        options
-            .map(|(name, value)| (shown(name), value.clone()))
-            .collect()
+        let options = named.into_iter().map(|(name, value)| {
+            let shown = visible_line(&plain(name), Question::MAX_OPTION_CHARS - 1);
+            (shown, value.clone())
+        });
+        options.collect()
     }
 
     /// Returns the value of an answer, the default of an empty one, or `None` if there is none.

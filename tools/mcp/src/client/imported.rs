@@ -197,12 +197,12 @@ impl Imported {
         let peer = match self.peer() {
             Ok(peer) => peer,
             Err(_) => {
-                let is_decided = |state: &State| match state {
+                let decided = state.wait_for(|state| match state {
                     State::Up(peer) => !peer.is_transport_closed(),
                     State::Closed => true,
                     State::Idle | State::Connecting | State::Down { .. } => false,
-                };
-                let _ = tokio::time::timeout(RECONNECTION, state.wait_for(is_decided)).await;
+                });
+                let _ = tokio::time::timeout(RECONNECTION, decided).await;
                 self.peer()?
             }
         };

@@ -92,11 +92,9 @@ fn escape(text: &str, at: usize, quote: u8) -> (usize, Option<String>) {
 /// Returns the length of the word or number at a place, and the one of JSON in its place.
 fn word(text: &str, at: usize) -> (usize, Option<String>) {
     let rest = &text[at..];
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-._".contains(byte);
-    let word = &rest[..rest
-        .bytes()
-        .position(|byte| !is_part(&byte))
-        .unwrap_or(rest.len())];
+    let mut bytes = rest.bytes();
+    let end = bytes.position(|byte| !byte.is_ascii_alphanumeric() && !b"+-._".contains(&byte));
+    let word = &rest[..end.unwrap_or(rest.len())];
     if let Some((_, instead)) = WORDS.iter().find(|(from, _)| *from == word) {
         return (word.len(), Some((*instead).to_owned()));
     }

@@ -91,7 +91,7 @@ impl Imported {
 /// Returns the messages of a result that may have defects. Each block is read by itself. Returns `None` if there are none.
 fn readable_messages(mut result: Value) -> Option<Vec<PromptMessage>> {
     let messages = result.get_mut("messages").map(Value::take)?;
-    let read = |mut message: Value| {
+    let messages = items(messages).into_iter().flat_map(|mut message| {
         let role = if message["role"] == "assistant" {
             Role::Assistant
         } else {
@@ -105,8 +105,8 @@ fn readable_messages(mut result: Value) -> Option<Vec<PromptMessage>> {
             role,
             content: readable_block(value),
         })
-    };
-    Some(items(messages).into_iter().flat_map(read).collect())
+    });
+    Some(messages.collect())
 }
 
 #[cfg(test)]

@@ -262,24 +262,20 @@ fn unreadable(text: &str, own: Option<&Value>) -> Option<String> {
         return None;
     }
     // The first id is that of the answer, unless the answer has it after its content.
-    let first = || {
-        let rest = text
-            .split_once("\"id\"")?
-            .1
-            .trim_start()
-            .strip_prefix(':')?
-            .trim_start();
-        let digits = &rest[..rest
-            .bytes()
-            .position(|byte| !byte.is_ascii_digit())
-            .unwrap_or(rest.len())];
-        digits.parse::<u32>().ok().map(Value::from)
-    };
-    let id = own.cloned().or_else(first).unwrap_or_default();
+    let id = own.cloned().or_else(|| first_id(text));
+    let id = id.unwrap_or_default();
     Some(refusal(
         &id,
         &format!("the answer of the server is no JSON: {reason}; the call may have run"),
     ))
+}
+
+fn first_id(text: &str) -> Option<Value> {
+    let rest = text.split_once("\"id\"")?.1.trim_start();
+    let rest = rest.strip_prefix(':')?.trim_start();
+    let end = rest.bytes().position(|byte| !byte.is_ascii_digit());
+    let digits = &rest[..end.unwrap_or(rest.len())];
+    digits.parse::<u32>().ok().map(Value::from)
 }
 
 /// Returns a JSON text with a note in place of the levels over the limit.

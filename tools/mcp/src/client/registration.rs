@@ -289,12 +289,12 @@ fn register_usable<T>(
             continue;
         };
         // Arguments are an object, whatever else the schema says.
-        let is_other = |kind: &Value| match kind {
-            Value::Array(kinds) => !kinds.contains(&json!("object")),
-            kind => *kind != "object",
+        let is_other = match usable.get("type") {
+            Some(Value::Array(kinds)) => !kinds.contains(&json!("object")),
+            kind => kind.is_some_and(|kind| *kind != "object"),
         };
         if part == "arguments"
-            && usable.get("type").is_some_and(is_other)
+            && is_other
             && let Some(fields) = usable.as_object_mut()
         {
             fields.remove("type");
@@ -333,8 +333,9 @@ pub(crate) fn unusable(
 
 /// Returns true if a name that nobody has approved yet can only be read as a name.
 fn is_plain(name: &str) -> bool {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    (1..=MAX_PLAIN).contains(&name.len()) && name.chars().all(is_word)
+    let mut characters = name.chars();
+    (1..=MAX_PLAIN).contains(&name.len())
+        && characters.all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
 }
 
 /// Returns true if a definition is that of an entry, whose schemas may have been repaired.

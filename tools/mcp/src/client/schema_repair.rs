@@ -97,14 +97,14 @@ fn is_resolved(schema: &Value, reference: &Value) -> bool {
 /// Escapes the characters of references that no URI has, such as those of `#/$defs/Page[Item]`.
 pub(super) fn escape_references(schema: &mut Value) {
     if let Some(Value::String(reference)) = schema.get_mut("$ref") {
-        let escaped = |c: char| match c {
+        let escaped = reference.chars().map(|c| match c {
             _ if c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@/?%#".contains(c) => c.to_string(),
             c => {
                 let bytes = c.encode_utf8(&mut [0; 4]).bytes().collect::<Vec<_>>();
                 bytes.iter().map(|byte| format!("%{byte:02X}")).collect()
             }
-        };
-        *reference = reference.chars().map(escaped).collect();
+        });
+        *reference = escaped.collect();
     }
     for (_, below) in below(schema, "") {
         escape_references(below);

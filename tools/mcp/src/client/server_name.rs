@@ -54,9 +54,10 @@ impl ServerName {
     /// Returns [`InvalidServerName`] if the text is empty, too long or has other characters.
     pub fn new(name: impl AsRef<str>) -> Result<Self, InvalidServerName> {
         let name = name.as_ref();
-        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        let mut bytes = name.bytes();
+        let is_allowed = bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
         let has_word = name.bytes().any(|byte| byte.is_ascii_alphanumeric());
-        if name.len() > Self::MAX_LENGTH || !has_word || !name.bytes().all(is_allowed) {
+        if name.len() > Self::MAX_LENGTH || !has_word || !is_allowed {
             return Err(InvalidServerName {
                 name: name.chars().take(80).collect(),
             });
@@ -76,11 +77,11 @@ impl ServerName {
         } else {
             String::new()
         };
-        let fits = |escaped: &ToolName| {
-            "mcp:/".len() + self.0.len() + escaped.len() + suffix.len() <= ToolName::MAX_LENGTH
-        };
+        let others = "mcp:/".len() + self.0.len() + suffix.len();
         match ToolName::from_foreign(tool) {
-            Ok(escaped) if fits(&escaped) => ToolName::new(format!("mcp:{self}/{escaped}{suffix}")),
+            Ok(escaped) if others + escaped.len() <= ToolName::MAX_LENGTH => {
+                ToolName::new(format!("mcp:{self}/{escaped}{suffix}"))
+            }
             Err(InvalidName::Empty) => ToolName::new(format!("mcp:{self}/{suffix}")),
             Ok(_) | Err(InvalidName::TooLong { .. }) => {
                 let begin = ToolName::from_foreign(&tool.chars().take(KEPT).collect::<String>())?;

@@ -11,8 +11,8 @@ const NAMES: [(&str, &str); 3] = [
 
 /// Returns the result of a call with the names of the protocol. Returns `None` for one that has them, and for other answers.
 pub(super) fn readable(answer: &str) -> Option<String> {
-    let is_named = |(name, _): &(&str, _)| answer.contains(&format!("\"{name}\""));
-    if !NAMES.iter().any(is_named) {
+    let mut names = NAMES.iter();
+    if !names.any(|(name, _)| answer.contains(&format!("\"{name}\""))) {
         return None;
     }
     let mut answer: Value = serde_json::from_str(answer).ok()?;

@@ -277,8 +277,8 @@ impl McpFile {
 
     fn entry(&self, name: &str, entry: &Value) -> Result<ServerEntry, ConfigError> {
         let at = [SERVERS, name];
-        let whole = |fault| self.error(&at[..1], (name.to_owned(), fault));
-        let server = ServerName::new(name).map_err(|error| whole(error.to_string()))?;
+        let server = ServerName::new(name)
+            .map_err(|error| self.error(&at[..1], (name.to_owned(), error.to_string())))?;
         let fields = entry
             .as_object()
             .ok_or_else(|| self.error(&at[..1], expect_kind(name, "an object")))?;

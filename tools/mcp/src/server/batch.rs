@@ -166,15 +166,15 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for Joined<W> {
 
 /// Returns true if a text is one JSON value in UTF-8.
 pub(super) fn is_json(text: &[u8]) -> bool {
-    // Only a value that is built shows halves of surrogate pairs.
-    let has_surrogate = || {
-        text.windows(3)
-            .any(|bytes| bytes.eq_ignore_ascii_case(b"\\ud"))
+    let Ok(read) = std::str::from_utf8(text) else {
+        return false;
     };
-    match std::str::from_utf8(text) {
-        Ok(text) if has_surrogate() => serde_json::from_str::<Value>(text).is_ok(),
-        Ok(text) => serde_json::from_str::<IgnoredAny>(text).is_ok(),
-        Err(_) => false,
+    let mut triples = text.windows(3);
+    // Only a value that is built shows halves of surrogate pairs.
+    if triples.any(|bytes| bytes.eq_ignore_ascii_case(b"\\ud")) {
+        serde_json::from_str::<Value>(read).is_ok()
+    } else {
+        serde_json::from_str::<IgnoredAny>(read).is_ok()
     }
 }
 

@@ -59,11 +59,8 @@ impl Underscored {
 }
 
 fn simple(name: &ToolName) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    name.as_str()
-        .chars()
-        .map(|c| if is_word(c) { c } else { '_' })
-        .collect()
+    let name = name.as_str();
+    name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_")
 }
 
 #[cfg(test)]

@@ -61,13 +61,13 @@ impl ServedTools {
 
     /// Returns the definition of the tool that a client means.
     pub(super) fn definition(&self, text: &str) -> Option<&rmcp::model::Tool> {
-        let other = || match self.underscored.tool(text) {
+        let exact = self.definitions.find(text);
+        exact.or_else(|| match self.underscored.tool(text) {
             Some(name) => self.definitions.find(&NameGrammar::Mcp.encode(name)),
             None => self
                 .definitions
                 .find(self.underscored.form(&self.names.tool(text)?)?),
-        };
-        self.definitions.find(text).or_else(other)
+        })
     }
 
     /// Returns the tool that a client means.

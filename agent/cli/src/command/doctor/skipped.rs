@@ -10,7 +10,8 @@ use host::Finding;
 
 /// Returns a finding for each tool with a missing service. A service that a setting would bring is none.
 pub(super) fn unmet(services: &Services) -> Vec<Finding> {
-    let finding = |entry: &tools::Entry| {
+    let tools = tools::list();
+    let findings = tools.iter().filter_map(|entry| {
         let missing: Vec<_> = (services.unmet(entry.needs()).iter())
             .filter(|need| services.absence(need).is_none())
             .map(|need| need.type_name())
@@ -22,11 +23,8 @@ pub(super) fn unmet(services: &Services) -> Vec<Finding> {
             );
             Finding::new("need", message).for_tool(entry.name())
         })
-    };
-    tools::list()
-        .iter()
-        .filter_map(|entry| finding(entry))
-        .collect()
+    });
+    findings.collect()
 }
 
 /// Returns the findings on tools that requests leave out.

@@ -269,9 +269,8 @@ impl Builder<'_> {
 
     fn start_main(&mut self, is_main: bool) -> Effect {
         self.has_main |= is_main;
-        let is_outer = |effect: &Effect| matches!(effect, Effect::Main(_));
-        let is_inner = self.open.innermost_mut(is_outer).is_some();
-        effect_if(!is_inner, Effect::Main(self.document.len()))
+        let outer = (self.open).innermost_mut(|effect| matches!(effect, Effect::Main(_)));
+        effect_if(outer.is_none(), Effect::Main(self.document.len()))
     }
 
     fn start_list(&mut self, number: Option<u32>, effect: Effect) -> Effect {

@@ -36,23 +36,19 @@ pub(crate) fn of_tools(catalog: &SharedCatalog, names: &[ToolName]) -> Vec<(Stri
 
 /// Returns arguments with each required property.
 fn for_schema(schema: &Value) -> Value {
-    let required = schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    let value = |name: &str| match schema["properties"][name]["type"].as_str() {
-        Some("number" | "integer") => json!(1),
-        Some("boolean") => json!(true),
-        Some("object") => json!({}),
-        Some("array") => json!([]),
-        Some("null") => Value::Null,
-        _ => json!("test"),
-    };
-    required
-        .map(|name| (name.to_owned(), value(name)))
-        .collect::<Map<_, _>>()
-        .into()
+    let required = schema["required"].as_array().into_iter().flatten();
+    let arguments = required.filter_map(Value::as_str).map(|name| {
+        let value = match schema["properties"][name]["type"].as_str() {
+            Some("number" | "integer") => json!(1),
+            Some("boolean") => json!(true),
+            Some("object") => json!({}),
+            Some("array") => json!([]),
+            Some("null") => Value::Null,
+            _ => json!("test"),
+        };
+        (name.to_owned(), value)
+    });
+    arguments.collect::<Map<_, _>>().into()
 }
 
 /// Leaves out arguments that are null. A scenario passes null for a boolean, which the pipeline refuses.

@@ -30,14 +30,14 @@ async fn login(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     let reached = http_server(&inventory, &server, resolved, &settings)?;
     let interrupted = cx.interruption()?;
     let mut printed = Ok(());
-    let show = |url: &str| {
+    let login = reached.log_in(|url| {
         program::note(&format!(
             "open this address in a browser to log in to {}; Ctrl-C gives up",
             server.name
         ));
         printed = cx.write_page(&format!("{url}\n"));
-    };
-    let ended = interrupted.run_until_cancelled(reached.log_in(show)).await;
+    });
+    let ended = interrupted.run_until_cancelled(login).await;
     printed?;
     ended.ok_or(McpError::Cancelled)?.map_err(|error| {
         let text = error.to_string();
