@@ -98,6 +98,32 @@ pub(super) fn trials() -> Vec<Trial> {
             },
         ),
         trials_of(
+            "a_yes_puts_back_no_folder_of_which_a_part_was_not_shown",
+            |layers| {
+                // One that is no text, a long one, a pipe, and a link to a place with a long name.
+                for hidden in [
+                    "printf '\\377' > .idea/in/x",
+                    "seq 400 > .idea/in/x",
+                    "mkfifo .idea/in/x",
+                    "ln -s $(seq -s - 150) .idea/in/x",
+                ] {
+                    let place = Place::new(layers, &[("file", "")]);
+                    let script =
+                        format!("mkdir -p .idea/in; echo run > .idea/a; {hidden}; echo > .envrc");
+                    let (result, questions) = place.sh(&ALL, &script, Some(true));
+                    let [question] = &questions[..] else {
+                        panic!("{hidden}: {questions:?} {result}")
+                    };
+                    assert!(
+                        !question.contains("| run") && question.contains("\n1 more stay aside"),
+                        "{hidden}: {question}"
+                    );
+                    assert!(place.exists(".envrc"), "{hidden}: {result}");
+                    assert_eq!(place.aside(), [".idea"], "{hidden}: {result}");
+                }
+            },
+        ),
+        trials_of(
             "a_question_shows_whole_contents_and_where_links_lead_without_invisible_characters",
             |layers| {
                 let place = Place::new(layers, &[("file", "")]);
@@ -146,6 +172,20 @@ pub(super) fn trials() -> Vec<Trial> {
                               echo > .eslintcache; echo > .terraform.lock.hcl; echo > .coverage.host.1.Xa";
                 let (result, questions) = place.sh(&ALL, script, None);
                 assert_eq!((place.aside(), questions.len()), (vec![], 0), "{result}");
+            },
+        ),
+        trials_of(
+            "the_question_about_a_new_folder_names_the_file_of_each_content",
+            |layers| {
+                let place = Place::new(layers, &[("file", "")]);
+                let script = "mkdir -p dep/.idea; echo a > dep/AGENTS.md; echo c > dep/.idea/2; echo b > dep/.idea/1";
+                let (result, questions) = place.sh(&ALL, script, Some(false));
+                let [question] = &questions[..] else {
+                    panic!("{questions:?} {result}")
+                };
+                let contents =
+                    "\n  dep/.idea:\n  a folder\n  1:\n  | b\n  2:\n  | c\n  dep/AGENTS.md:\n  | a";
+                assert!(question.contains(contents), "{question}");
             },
         ),
         trials_of(
