@@ -6,12 +6,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use data_encoding::HEXLOWER;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
 use crate::content;
 use crate::history::Kind;
+use crate::objects::tests::Place;
 use crate::repository::Repository;
 
 const USER: &str = "me@home.example";
@@ -88,9 +90,14 @@ fn git(folder: &Path, args: &[&str], input: &str) -> Vec<u8> {
 }
 
 fn read(folder: &Path) -> Option<Committed> {
+    read_without(folder, &BTreeSet::new())
+}
+
+/// Reads the files of the user as if approvals had left out these commits.
+fn read_without(folder: &Path, left_out: &BTreeSet<String>) -> Option<Committed> {
     let repository = Repository::find(&folder.canonicalize().unwrap()).unwrap();
     let git = Git::find(&repository).unwrap();
-    Committed::read(&git, &git.head()?, USER, &BTreeSet::new())
+    Committed::read(&git, &git.head()?, USER, left_out)
 }
 
 /// Returns the files of the user as git itself finds them.
@@ -222,4 +229,30 @@ fn a_file_is_compared_with_the_id_of_its_content_and_not_with_an_object() {
         let is_committed = content::is_committed(&[(path.clone(), &Blob { kind, id })]);
         assert_eq!(is_committed, is_it, "{found:?}");
     }
+}
+
+#[test]
+fn a_commit_that_an_approval_left_out_brings_no_file_of_the_user() {
+    let of_user = |name, content| (true, Vec::new(), vec![(name, Some(content))]);
+    let dir = import(&[of_user(0, 0), of_user(1, 0)], "sha1");
+    let head = String::from_utf8(git(dir.path(), &["rev-parse", "HEAD"], "")).unwrap();
+    assert!(read(dir.path()).unwrap().file(b"b").is_some());
+    let committed = read_without(dir.path(), &BTreeSet::from([head.trim().to_owned()])).unwrap();
+    assert!(committed.file(b"a").is_some() && committed.file(b"b").is_none());
+}
+
+#[test]
+fn a_commit_with_too_many_bytes_of_paths_is_not_read() {
+    let place = Place::new();
+    let mut id = place.write("blob", b"text");
+    for mode in ["100644", "40000", "40000", "40000"] {
+        let raw = HEXLOWER.decode(id.as_bytes()).unwrap();
+        let entry = |number: u32| [format!("{mode} {number:04000}\0").as_bytes(), &raw].concat();
+        id = place.write("tree", &(0..12).flat_map(entry).collect::<Vec<_>>());
+    }
+    let person = format!("A <{USER}> 1 +0000");
+    let commit = format!("tree {id}\nauthor {person}\ncommitter {person}\n\nx\n");
+    let head = place.write("commit", commit.as_bytes());
+    let read = Committed::read(&place.opened(), &head, USER, &BTreeSet::new());
+    assert!(read.is_none());
 }
