@@ -232,6 +232,52 @@ fn a_file_is_compared_with_the_id_of_its_content_and_not_with_an_object() {
 }
 
 #[test]
+fn a_merge_by_another_leaves_the_files_of_both_sides_to_the_user() {
+    let commits: [(_, _, &[_]); 4] = [
+        (USER, "", &[("a", 0), ("b", 0)]),
+        (USER, "from :1\n", &[("b", 1)]),
+        (STRANGER, "from :1\n", &[("dir.c", 0)]),
+        // The second side brings `b`, and the merge what neither has.
+        (STRANGER, "from :3\nmerge :2\n", &[("b", 1), ("dir/a", 0)]),
+    ];
+    let mut stream = String::new();
+    for (mark, (address, parents, files)) in (1..).zip(commits) {
+        let person = format!("A <{address}> 1 +0000");
+        stream += &format!("commit refs/heads/main\nmark :{mark}\nauthor {person}\n");
+        stream += &format!("committer {person}\ndata 1\nx\n{parents}");
+        for (name, content) in files {
+            stream += &format!("M 100644 inline {name}\ndata 1\n{content}\n");
+        }
+    }
+    let dir = import(&[], "sha1");
+    git(dir.path(), &["fast-import", "--quiet"], &stream);
+    let files: Vec<_> = read(dir.path()).unwrap().files.into_keys().collect();
+    assert_eq!(files, [b"a", b"b"]);
+}
+
+#[test]
+fn only_files_of_the_user_and_the_folders_around_them_have_names() {
+    // The files `dir/a` and `dir.c`.
+    let files = vec![(2, Some(0)), (5, Some(0))];
+    let dir = import(&[(true, Vec::new(), files)], "sha1");
+    let committed = read(dir.path()).unwrap();
+    for (path, is_known) in [
+        ("", true),
+        ("dir", true),
+        ("dir/a", true),
+        ("dir.c", true),
+        ("a", false),
+        ("di", false),
+        ("dir.", false),
+        ("dir/", false),
+        ("dir/a/x", false),
+        ("dir/b", false),
+    ] {
+        assert_eq!(committed.has_name(path.as_bytes()), is_known, "{path}");
+    }
+}
+
+#[test]
 fn a_commit_that_an_approval_left_out_brings_no_file_of_the_user() {
     let of_user = |name, content| (true, Vec::new(), vec![(name, Some(content))]);
     let dir = import(&[of_user(0, 0), of_user(1, 0)], "sha1");

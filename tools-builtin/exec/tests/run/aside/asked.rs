@@ -7,8 +7,9 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use tools::context::AnswerFuture;
 use tools::{Answer, Person, ProtectedFate, Question, ToolContext};
+use tools_testkit::RecordingPerson;
 
-use super::{Place, trials_of};
+use super::{Place, is_landlock_alone, trials_of};
 use crate::setup::{ALL, run, text};
 
 /// A person who agrees when the file that lies aside is gone.
@@ -220,6 +221,28 @@ pub(super) fn trials() -> Vec<Trial> {
                     "{told:?} {result}"
                 );
                 assert_ne!(told[0].fate, ProtectedFate::PutBack);
+                assert!(
+                    result.contains("AGENTS.md could not be put back"),
+                    "{result}"
+                );
+            },
+        ),
+        trials_of(
+            "an_answer_that_does_not_fit_the_question_is_no_yes_and_the_model_reads_so",
+            |layers| {
+                let place = Place::new(layers, &[("file", "")]);
+                let asks_first = is_landlock_alone(layers);
+                let answers = asks_first.then_some(Answer::Confirmation(true));
+                let answers = answers.into_iter().chain([Answer::Text("yes".into())]);
+                let host = place.host(&ALL).with_person(RecordingPerson::new(answers));
+                let script = "echo evil > AGENTS.md";
+                let program = json!({"program": "sh", "args": ["-c", script]});
+                let result = text(run(&host, program).unwrap());
+                assert_eq!(place.aside(), ["AGENTS.md"]);
+                assert!(
+                    result.contains("the host failed to ask the question"),
+                    "{result}"
+                );
             },
         ),
     ];

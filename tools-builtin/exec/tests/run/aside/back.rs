@@ -401,6 +401,8 @@ pub(super) fn trials() -> Vec<Trial> {
                     ("AGENTS.md", &ProtectedFate::PutBack),
                 ];
                 assert_eq!(told, expected, "{result}");
+                let note = "could not be moved out of the workspace: .envrc;";
+                assert!(result.contains(note), "{result}");
             },
         ),
         trials_of(
