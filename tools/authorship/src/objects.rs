@@ -80,7 +80,7 @@ impl Objects {
         let mut answer = self.answers.by_ref().take(length + 1);
         answer.read_to_end(&mut content).ok()?;
         content.pop();
-        (content.len() as u64 == length && has_id(kind, &content, id)).then_some(content)
+        has_id(kind, &content, id).then_some(content)
     }
 }
 
