@@ -191,7 +191,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::objects::tests::Place;
+    use crate::scratch::Scratch;
 
     /// Returns the content of a tree of these modes and names. The ids count from one.
     fn content(entries: &[(&str, &str)]) -> Vec<u8> {
@@ -242,16 +242,16 @@ mod tests {
 
     #[test]
     fn a_tree_that_was_read_is_kept_until_there_are_too_many() {
-        let place = Place::new();
-        let id = place.write("tree", &content(&[("100644", "file")]));
-        let mut history = History::open(&place.opened()).unwrap();
+        let scratch = Scratch::new();
+        let id = scratch.write("tree", &content(&[("100644", "file")]));
+        let mut history = History::open(&scratch.opened()).unwrap();
         let mut has_tree = |kept| {
             history.kept = kept;
             history.trees([&*id].into_iter()).is_some()
         };
         assert!(has_tree(0));
         let (folder, file) = id.split_at(2);
-        let objects = place.path().join(".git/objects");
+        let objects = scratch.path().join(".git/objects");
         fs::remove_file(objects.join(folder).join(file)).unwrap();
         assert!(has_tree(MAX_KEPT));
         assert!(!has_tree(MAX_KEPT + 1), "it is read again");
@@ -259,9 +259,9 @@ mod tests {
 
     #[test]
     fn no_tree_is_read_after_the_time() {
-        let place = Place::new();
-        let id = place.write("tree", &content(&[("100644", "file")]));
-        let mut history = History::open(&place.opened()).unwrap();
+        let scratch = Scratch::new();
+        let id = scratch.write("tree", &content(&[("100644", "file")]));
+        let mut history = History::open(&scratch.opened()).unwrap();
         assert!(history.trees([&*id].into_iter()).is_some());
         history.until = Instant::now();
         assert!(history.trees([&*id].into_iter()).is_none());

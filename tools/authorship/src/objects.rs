@@ -103,81 +103,40 @@ pub(crate) fn has_id(kind: &str, content: &[u8], id: &str) -> bool {
     hash == id
 }
 #[cfg(test)]
-pub(crate) mod tests {
-    // Clippy allows `unwrap` in tests, but not in their helper functions.
-    #![allow(clippy::unwrap_used)]
-
-    use std::fs;
-    use std::path::Path;
-    use std::process::Command;
+mod tests {
     use std::time::Instant;
 
-    use tempfile::TempDir;
-
     use super::*;
-    use crate::repository::Repository;
-
-    /// A repository without a commit.
-    pub(crate) struct Place(TempDir);
-
-    impl Place {
-        pub(crate) fn new() -> Self {
-            let place = Self(tempfile::tempdir().unwrap());
-            place.git(&["init", "-q"]);
-            place
-        }
-
-        pub(crate) fn path(&self) -> &Path {
-            self.0.path()
-        }
-
-        pub(crate) fn opened(&self) -> Git {
-            let repository = Repository::find(&self.path().canonicalize().unwrap());
-            Git::find(&repository.unwrap()).unwrap()
-        }
-
-        /// Writes an object, which need not be one that git accepts. Returns its id.
-        pub(crate) fn write(&self, kind: &str, content: &[u8]) -> String {
-            fs::write(self.path().join("content"), content).unwrap();
-            self.git(&["hash-object", "--literally", "-w", "-t", kind, "content"])
-        }
-
-        fn git(&self, args: &[&str]) -> String {
-            let mut command = Command::new("git");
-            let ended = command.args(args).current_dir(self.path()).output();
-            let ended = ended.unwrap();
-            assert!(ended.status.success(), "{args:?}: {ended:?}");
-            String::from_utf8(ended.stdout).unwrap().trim().to_owned()
-        }
-    }
+    use crate::scratch::Scratch;
 
     const LIMIT: Duration = Duration::from_secs(20);
 
     #[test]
     fn an_object_of_another_kind_or_of_too_many_bytes_is_not_read() {
-        let place = Place::new();
+        let scratch = Scratch::new();
         let (small, large) = (b"text".to_vec(), vec![0; MAX_OBJECT as usize + 1]);
-        let id = place.write("blob", &small);
-        let read = |kind: &str, id: &str| Objects::open(&place.opened(), LIMIT)?.read(kind, &[id]);
+        let id = scratch.write("blob", &small);
+        let read =
+            |kind: &str, id: &str| Objects::open(&scratch.opened(), LIMIT)?.read(kind, &[id]);
         assert_eq!(read("blob", &id), Some(vec![small]));
         assert_eq!(read("tree", &id), None);
-        assert!(read("blob", &place.write("blob", &large)).is_none());
+        assert!(read("blob", &scratch.write("blob", &large)).is_none());
     }
 
     #[test]
     fn more_questions_than_a_pipe_holds_are_answered() {
-        let place = Place::new();
-        let id = place.write("blob", &[b'x'; 100]);
-        let mut objects = Objects::open(&place.opened(), LIMIT).unwrap();
+        let scratch = Scratch::new();
+        let id = scratch.write("blob", &[b'x'; 100]);
+        let mut objects = Objects::open(&scratch.opened(), LIMIT).unwrap();
         let contents = objects.read("blob", &[&*id; 5000]);
         assert_eq!(contents.unwrap().len(), 5000);
     }
 
     #[test]
     fn nothing_is_read_after_the_time() {
-        let place = Place::new();
-        let id = place.write("blob", b"text");
-        let mut objects = Objects::open(&place.opened(), Duration::from_millis(1)).unwrap();
+        let scratch = Scratch::new();
+        let id = scratch.write("blob", b"text");
+        let mut objects = Objects::open(&scratch.opened(), Duration::from_millis(1)).unwrap();
         let start = Instant::now();
         while objects.read("blob", &[&*id]).is_some() {
             assert!(start.elapsed() < LIMIT, "git still answers");

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::content;
 use crate::history::Kind;
-use crate::objects::tests::Place;
 use crate::repository::Repository;
+use crate::scratch::Scratch;
 
 const USER: &str = "me@home.example";
 const STRANGER: &str = "other@away.example";
@@ -289,16 +289,16 @@ fn a_commit_that_an_approval_left_out_brings_no_file_of_the_user() {
 
 #[test]
 fn a_commit_with_too_many_bytes_of_paths_is_not_read() {
-    let place = Place::new();
-    let mut id = place.write("blob", b"text");
+    let scratch = Scratch::new();
+    let mut id = scratch.write("blob", b"text");
     for mode in ["100644", "40000", "40000", "40000"] {
         let raw = HEXLOWER.decode(id.as_bytes()).unwrap();
         let entry = |number: u32| [format!("{mode} {number:04000}\0").as_bytes(), &raw].concat();
-        id = place.write("tree", &(0..12).flat_map(entry).collect::<Vec<_>>());
+        id = scratch.write("tree", &(0..12).flat_map(entry).collect::<Vec<_>>());
     }
     let person = format!("A <{USER}> 1 +0000");
     let commit = format!("tree {id}\nauthor {person}\ncommitter {person}\n\nx\n");
-    let head = place.write("commit", commit.as_bytes());
-    let read = Committed::read(&place.opened(), &head, USER, &BTreeSet::new());
+    let head = scratch.write("commit", commit.as_bytes());
+    let read = Committed::read(&scratch.opened(), &head, USER, &BTreeSet::new());
     assert!(read.is_none());
 }
