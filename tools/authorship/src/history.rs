@@ -186,3 +186,84 @@ fn parse_tree(mut content: &[u8], id_length: usize) -> Option<Tree> {
     }
     Some(tree)
 }
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// Returns the content of a tree of these modes and names. The ids count from one.
+    fn content(entries: &[(&str, &str)]) -> Vec<u8> {
+        let entry = |((mode, name), number): (&(&str, &str), u8)| {
+            [format!("{mode} {name}\0").as_bytes(), &[number; 20]].concat()
+        };
+        entries.iter().zip(1..).flat_map(entry).collect()
+    }
+
+    #[test]
+    fn a_tree_has_files_programs_links_and_folders_and_no_submodules() {
+        let entries = [
+            ("100644", "file"),
+            ("100664", "file of old"),
+            ("100755", "program"),
+            ("120000", "link"),
+            ("40000", "folder"),
+            ("160000", "submodule"),
+        ];
+        let tree = parse_tree(&content(&entries), 20).unwrap();
+        let id = |number: u8| HEXLOWER.encode(&[number; 20]).into();
+        let blob = |kind, number| {
+            Item::Blob(Blob {
+                kind,
+                id: id(number),
+            })
+        };
+        let expected = [
+            ("file", blob(Kind::File, 1)),
+            ("file of old", blob(Kind::File, 2)),
+            ("program", blob(Kind::Program, 3)),
+            ("link", blob(Kind::Link, 4)),
+            ("folder", Item::Tree(id(5))),
+        ];
+        let expected = expected.map(|(name, item)| (Box::from(name.as_bytes()), item));
+        assert_eq!(tree, Tree::from(expected));
+    }
+
+    #[test]
+    fn a_tree_in_which_a_path_could_be_two_files_is_not_read() {
+        for names in [["a", "a"], ["a", "b/c"]] {
+            for mode in ["100644", "40000"] {
+                let entries = names.map(|name| (mode, name));
+                assert_eq!(parse_tree(&content(&entries), 20), None, "{entries:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_that_was_read_is_kept_until_there_are_too_many() {
+        let scratch = Scratch::new();
+        let id = scratch.write("tree", &content(&[("100644", "file")]));
+        let mut history = History::open(&scratch.opened()).unwrap();
+        let mut has_tree = |kept| {
+            history.kept = kept;
+            history.trees([&*id].into_iter()).is_some()
+        };
+        assert!(has_tree(0));
+        let (folder, file) = id.split_at(2);
+        let objects = scratch.path().join(".git/objects");
+        fs::remove_file(objects.join(folder).join(file)).unwrap();
+        assert!(has_tree(MAX_KEPT));
+        assert!(!has_tree(MAX_KEPT + 1), "it is read again");
+    }
+
+    #[test]
+    fn no_tree_is_read_after_the_time() {
+        let scratch = Scratch::new();
+        let id = scratch.write("tree", &content(&[("100644", "file")]));
+        let mut history = History::open(&scratch.opened()).unwrap();
+        assert!(history.trees([&*id].into_iter()).is_some());
+        history.until = Instant::now();
+        assert!(history.trees([&*id].into_iter()).is_none());
+    }
+}

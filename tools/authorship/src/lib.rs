@@ -16,6 +16,8 @@ mod process;
 mod records;
 mod repository;
 mod running;
+#[cfg(test)]
+mod scratch;
 mod stamp;
 mod trust;
 mod walk;

@@ -127,7 +127,10 @@ mod tests {
             }
         }
         let named: Vec<_> = named.iter().map(|name| root.join(name)).collect();
-        let relative = [PathBuf::from("."), PathBuf::from("src")];
+        // What a relative name leads to depends on the folder of the program.
+        let working = std::env::current_dir().unwrap();
+        let up: PathBuf = working.components().skip(1).map(|_| "..").collect();
+        let relative = [up.join(root.join("src/relative").strip_prefix("/").unwrap())];
         let targets = targets(&root.join(below), &[&relative[..], &named].concat());
         let text = |target: &PathBuf| target.strip_prefix(&root).unwrap().display().to_string();
         let mut targets: Vec<_> = targets.iter().map(text).collect();
@@ -174,7 +177,7 @@ mod tests {
             (".git/hooks/pre-commit", "../../a"),
             (".git/config", "../b"),
             ("sub/.git/info/attributes", "../../../c"),
-            (".git/modules/x/hooks/y", "d"),
+            (".git/modules/x/hooks/y", "../../../../d"),
             ("node_modules/x/.envrc", "e"),
             (".cache/x/.envrc", "f"),
             (".config/x/.envrc", "g"),
@@ -198,6 +201,7 @@ mod tests {
             ("hooks/deep/x", "src/e"),
             ("src/checks/x", "f"),
             ("src/free", "g"),
+            ("src/relative/x", "h"),
         ];
         let named = ["hooks", "src/checks", "src", "", "src/missing"];
         let expected = [
@@ -224,5 +228,11 @@ mod tests {
         }
         let table = SensitivePaths::default();
         assert_eq!(list(&root, &[], &table, 10), [root.join("a/.envrc")]);
+        // A deep folder takes no room from the others.
+        link("z");
+        link("z/b/c");
+        let mut links = list(&root, &[], &table, 6);
+        links.sort();
+        assert_eq!(links, [root.join("a/.envrc"), root.join("z/.envrc")]);
     }
 }

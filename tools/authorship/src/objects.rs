@@ -80,7 +80,7 @@ impl Objects {
         let mut answer = self.answers.by_ref().take(length + 1);
         answer.read_to_end(&mut content).ok()?;
         content.pop();
-        (content.len() as u64 == length && has_id(kind, &content, id)).then_some(content)
+        has_id(kind, &content, id).then_some(content)
     }
 }
 
@@ -101,4 +101,46 @@ pub(crate) fn has_id(kind: &str, content: &[u8], id: &str) -> bool {
         )
     };
     hash == id
+}
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    const LIMIT: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn an_object_of_another_kind_or_of_too_many_bytes_is_not_read() {
+        let scratch = Scratch::new();
+        let (small, large) = (b"text".to_vec(), vec![0; MAX_OBJECT as usize + 1]);
+        let id = scratch.write("blob", &small);
+        let read =
+            |kind: &str, id: &str| Objects::open(&scratch.opened(), LIMIT)?.read(kind, &[id]);
+        assert_eq!(read("blob", &id), Some(vec![small]));
+        assert_eq!(read("tree", &id), None);
+        assert!(read("blob", &scratch.write("blob", &large)).is_none());
+    }
+
+    #[test]
+    fn more_questions_than_a_pipe_holds_are_answered() {
+        let scratch = Scratch::new();
+        let id = scratch.write("blob", &[b'x'; 100]);
+        let mut objects = Objects::open(&scratch.opened(), LIMIT).unwrap();
+        let contents = objects.read("blob", &[&*id; 5000]);
+        assert_eq!(contents.unwrap().len(), 5000);
+    }
+
+    #[test]
+    fn nothing_is_read_after_the_time() {
+        let scratch = Scratch::new();
+        let id = scratch.write("blob", b"text");
+        let mut objects = Objects::open(&scratch.opened(), Duration::from_millis(1)).unwrap();
+        let start = Instant::now();
+        while objects.read("blob", &[&*id]).is_some() {
+            assert!(start.elapsed() < LIMIT, "git still answers");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
 }

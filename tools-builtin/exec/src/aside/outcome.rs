@@ -79,9 +79,7 @@ impl Aside {
         let removed: Vec<&Path> = before.guarded().filter(is_gone).filter(counts).collect();
         // Later programs have no other name of what is in a repository, whatever they may write.
         for repository in now.repositories_since(before) {
-            if !planted.contains(&repository) {
-                separate_all(look, repository);
-            }
+            separate_all(look, repository);
         }
         let mut outcome = Outcome {
             aside: self.move_all(look, before, &planted, origin),

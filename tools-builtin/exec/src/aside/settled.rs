@@ -243,7 +243,34 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use tools::Host;
+    use tools::{Host, Progress, ProgressSink};
+
+    /// A person who sees what calls report.
+    #[derive(Clone, Default)]
+    struct Screen(Arc<Mutex<Vec<ProtectedFile>>>);
+
+    impl ProgressSink for Screen {
+        fn report(&self, _: &ToolContext, _: Progress) {}
+
+        fn protected_files(&self, _: &ToolContext, files: &[ProtectedFile]) -> bool {
+            self.0.lock().unwrap().extend_from_slice(files);
+            true
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_call_shows_is_not_told_again_and_nothing_is_told_without_files() {
+        let told: Arc<Mutex<Vec<usize>>> = Arc::default();
+        let log = told.clone();
+        let teller = Teller::new(move |files| log.lock().unwrap().push(files.len()));
+        let settled = |files| Settled::from_files(files, Some(teller.clone()));
+        let screen = Screen::default();
+        let host = Host::new().with_progress(Arc::new(screen.clone()));
+        settled(Outcome::unknown().into_files()).finish(&host).await;
+        drop(settled(Vec::new()));
+        assert_eq!(screen.0.lock().unwrap().len(), 1);
+        assert_eq!(*told.lock().unwrap(), [0; 0]);
+    }
 
     #[tokio::test]
     async fn a_look_at_too_many_entries_is_told_once_with_or_without_a_call() {

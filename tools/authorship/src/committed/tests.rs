@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use data_encoding::HEXLOWER;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -13,6 +14,7 @@ use super::*;
 use crate::content;
 use crate::history::Kind;
 use crate::repository::Repository;
+use crate::scratch::Scratch;
 
 const USER: &str = "me@home.example";
 const STRANGER: &str = "other@away.example";
@@ -88,9 +90,14 @@ fn git(folder: &Path, args: &[&str], input: &str) -> Vec<u8> {
 }
 
 fn read(folder: &Path) -> Option<Committed> {
+    read_without(folder, &BTreeSet::new())
+}
+
+/// Reads the files of the user as if approvals had left out these commits.
+fn read_without(folder: &Path, left_out: &BTreeSet<String>) -> Option<Committed> {
     let repository = Repository::find(&folder.canonicalize().unwrap()).unwrap();
     let git = Git::find(&repository).unwrap();
-    Committed::read(&git, &git.head()?, USER, &BTreeSet::new())
+    Committed::read(&git, &git.head()?, USER, left_out)
 }
 
 /// Returns the files of the user as git itself finds them.
@@ -222,4 +229,76 @@ fn a_file_is_compared_with_the_id_of_its_content_and_not_with_an_object() {
         let is_committed = content::is_committed(&[(path.clone(), &Blob { kind, id })]);
         assert_eq!(is_committed, is_it, "{found:?}");
     }
+}
+
+#[test]
+fn a_merge_by_another_leaves_the_files_of_both_sides_to_the_user() {
+    let commits: [(_, _, &[_]); 4] = [
+        (USER, "", &[("a", 0), ("b", 0)]),
+        (USER, "from :1\n", &[("b", 1)]),
+        (STRANGER, "from :1\n", &[("dir.c", 0)]),
+        // The second side brings `b`, and the merge what neither has.
+        (STRANGER, "from :3\nmerge :2\n", &[("b", 1), ("dir/a", 0)]),
+    ];
+    let mut stream = String::new();
+    for (mark, (address, parents, files)) in (1..).zip(commits) {
+        let person = format!("A <{address}> 1 +0000");
+        stream += &format!("commit refs/heads/main\nmark :{mark}\nauthor {person}\n");
+        stream += &format!("committer {person}\ndata 1\nx\n{parents}");
+        for (name, content) in files {
+            stream += &format!("M 100644 inline {name}\ndata 1\n{content}\n");
+        }
+    }
+    let dir = import(&[], "sha1");
+    git(dir.path(), &["fast-import", "--quiet"], &stream);
+    let files: Vec<_> = read(dir.path()).unwrap().files.into_keys().collect();
+    assert_eq!(files, [b"a", b"b"]);
+}
+
+#[test]
+fn only_files_of_the_user_and_the_folders_around_them_have_names() {
+    // The files `dir/a` and `dir.c`.
+    let files = vec![(2, Some(0)), (5, Some(0))];
+    let dir = import(&[(true, Vec::new(), files)], "sha1");
+    let committed = read(dir.path()).unwrap();
+    for (path, is_known) in [
+        ("", true),
+        ("dir", true),
+        ("dir/a", true),
+        ("dir.c", true),
+        ("a", false),
+        ("di", false),
+        ("dir.", false),
+        ("dir/", false),
+        ("dir/a/x", false),
+        ("dir/b", false),
+    ] {
+        assert_eq!(committed.has_name(path.as_bytes()), is_known, "{path}");
+    }
+}
+
+#[test]
+fn a_commit_that_an_approval_left_out_brings_no_file_of_the_user() {
+    let of_user = |name, content| (true, Vec::new(), vec![(name, Some(content))]);
+    let dir = import(&[of_user(0, 0), of_user(1, 0)], "sha1");
+    let head = String::from_utf8(git(dir.path(), &["rev-parse", "HEAD"], "")).unwrap();
+    assert!(read(dir.path()).unwrap().file(b"b").is_some());
+    let committed = read_without(dir.path(), &BTreeSet::from([head.trim().to_owned()])).unwrap();
+    assert!(committed.file(b"a").is_some() && committed.file(b"b").is_none());
+}
+
+#[test]
+fn a_commit_with_too_many_bytes_of_paths_is_not_read() {
+    let scratch = Scratch::new();
+    let mut id = scratch.write("blob", b"text");
+    for mode in ["100644", "40000", "40000", "40000"] {
+        let raw = HEXLOWER.decode(id.as_bytes()).unwrap();
+        let entry = |number: u32| [format!("{mode} {number:04000}\0").as_bytes(), &raw].concat();
+        id = scratch.write("tree", &(0..12).flat_map(entry).collect::<Vec<_>>());
+    }
+    let person = format!("A <{USER}> 1 +0000");
+    let commit = format!("tree {id}\nauthor {person}\ncommitter {person}\n\nx\n");
+    let head = scratch.write("commit", commit.as_bytes());
+    let read = Committed::read(&scratch.opened(), &head, USER, &BTreeSet::new());
+    assert!(read.is_none());
 }

@@ -7,8 +7,9 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use tools::context::AnswerFuture;
 use tools::{Answer, Person, ProtectedFate, Question, ToolContext};
+use tools_testkit::RecordingPerson;
 
-use super::{Place, trials_of};
+use super::{Place, is_landlock_alone, trials_of};
 use crate::setup::{ALL, run, text};
 
 /// A person who agrees when the file that lies aside is gone.
@@ -98,6 +99,32 @@ pub(super) fn trials() -> Vec<Trial> {
             },
         ),
         trials_of(
+            "a_yes_puts_back_no_folder_of_which_a_part_was_not_shown",
+            |layers| {
+                // One that is no text, a long one, a pipe, and a link to a place with a long name.
+                for hidden in [
+                    "printf '\\377' > .idea/in/x",
+                    "seq 400 > .idea/in/x",
+                    "mkfifo .idea/in/x",
+                    "ln -s $(seq -s - 150) .idea/in/x",
+                ] {
+                    let place = Place::new(layers, &[("file", "")]);
+                    let script =
+                        format!("mkdir -p .idea/in; echo run > .idea/a; {hidden}; echo > .envrc");
+                    let (result, questions) = place.sh(&ALL, &script, Some(true));
+                    let [question] = &questions[..] else {
+                        panic!("{hidden}: {questions:?} {result}")
+                    };
+                    assert!(
+                        !question.contains("| run") && question.contains("\n1 more stay aside"),
+                        "{hidden}: {question}"
+                    );
+                    assert!(place.exists(".envrc"), "{hidden}: {result}");
+                    assert_eq!(place.aside(), [".idea"], "{hidden}: {result}");
+                }
+            },
+        ),
+        trials_of(
             "a_question_shows_whole_contents_and_where_links_lead_without_invisible_characters",
             |layers| {
                 let place = Place::new(layers, &[("file", "")]);
@@ -149,6 +176,20 @@ pub(super) fn trials() -> Vec<Trial> {
             },
         ),
         trials_of(
+            "the_question_about_a_new_folder_names_the_file_of_each_content",
+            |layers| {
+                let place = Place::new(layers, &[("file", "")]);
+                let script = "mkdir -p dep/.idea; echo a > dep/AGENTS.md; echo c > dep/.idea/2; echo b > dep/.idea/1";
+                let (result, questions) = place.sh(&ALL, script, Some(false));
+                let [question] = &questions[..] else {
+                    panic!("{questions:?} {result}")
+                };
+                let contents =
+                    "\n  dep/.idea:\n  a folder\n  1:\n  | b\n  2:\n  | c\n  dep/AGENTS.md:\n  | a";
+                assert!(question.contains(contents), "{question}");
+            },
+        ),
+        trials_of(
             "files_of_a_folder_that_was_there_have_a_line_each",
             |layers| {
                 let place = Place::new(layers, &[("sub/file", "")]);
@@ -180,6 +221,28 @@ pub(super) fn trials() -> Vec<Trial> {
                     "{told:?} {result}"
                 );
                 assert_ne!(told[0].fate, ProtectedFate::PutBack);
+                assert!(
+                    result.contains("AGENTS.md could not be put back"),
+                    "{result}"
+                );
+            },
+        ),
+        trials_of(
+            "an_answer_that_does_not_fit_the_question_is_no_yes_and_the_model_reads_so",
+            |layers| {
+                let place = Place::new(layers, &[("file", "")]);
+                let asks_first = is_landlock_alone(layers);
+                let answers = asks_first.then_some(Answer::Confirmation(true));
+                let answers = answers.into_iter().chain([Answer::Text("yes".into())]);
+                let host = place.host(&ALL).with_person(RecordingPerson::new(answers));
+                let script = "echo evil > AGENTS.md";
+                let program = json!({"program": "sh", "args": ["-c", script]});
+                let result = text(run(&host, program).unwrap());
+                assert_eq!(place.aside(), ["AGENTS.md"]);
+                assert!(
+                    result.contains("the host failed to ask the question"),
+                    "{result}"
+                );
             },
         ),
     ];

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use libtest_mimic::Trial;
 use serde_json::json;
+use tools::ProtectedFate;
+use tools_exec::Aside;
 use tools_testkit::TempWorkspace;
 
 use super::room::{SmallDisk, unmount};
@@ -176,6 +178,51 @@ pub(super) fn trials() -> Vec<Trial> {
             },
         ),
         trials_of(
+            "a_changed_file_that_lies_aside_is_put_back_later_over_its_former_content",
+            |layers| {
+                if layers
+                    .confinement()
+                    .is_ok_and(|it| it.keeps_protected_paths())
+                {
+                    return;
+                }
+                let place = Place::new(layers, &[("AGENTS.md", "old")]);
+                let (result, _) = place.sh(&ALL, "echo new > AGENTS.md", None);
+                assert_eq!(place.workspace.read("AGENTS.md"), "old", "{result}");
+                place.list()[0].put_back().unwrap();
+                assert_eq!(place.workspace.read("AGENTS.md"), "new\n");
+            },
+        ),
+        trials_of(
+            "the_folder_of_a_run_is_there_until_all_its_files_are_back",
+            |layers| {
+                let place = Place::new(layers, &[("file", "")]);
+                place.sh(&ALL, "echo > AGENTS.md; echo > CLAUDE.md", None);
+                let list = place.list();
+                let folder = list[0].place.as_ref().unwrap().parent().unwrap();
+                list[0].put_back().unwrap();
+                assert_eq!(place.aside(), ["CLAUDE.md"]);
+                list[1].put_back().unwrap();
+                assert!(!folder.exists() && place.exists("CLAUDE.md"));
+            },
+        ),
+        trials_of("what_lies_aside_is_listed_oldest_first", |layers| {
+            let place = Place::new(layers, &[("file", "")]);
+            let times = [30, 10, 50, 20, 40];
+            for time in times {
+                let path = format!("at-{time}/AGENTS.md");
+                place.sh(&ALL, &format!("mkdir at-{time}; echo > {path}"), None);
+                let list = place.list();
+                let new = list.iter().find(|file| file.path == path).unwrap();
+                let folder = new.place.as_ref().unwrap().parent().unwrap();
+                // As if the program had run then.
+                fs::rename(folder, folder.with_file_name(format!("{time}-1-0"))).unwrap();
+            }
+            let paths: Vec<String> = place.list().into_iter().map(|file| file.path).collect();
+            let expected = [10, 20, 30, 40, 50].map(|time| format!("at-{time}/AGENTS.md"));
+            assert_eq!(paths, expected);
+        }),
+        trials_of(
             "a_link_in_the_place_of_a_protected_folder_hides_no_removed_file",
             |layers| {
                 if layers
@@ -201,9 +248,26 @@ pub(super) fn trials() -> Vec<Trial> {
                 let place = Place::new(layers, &[("sub/file", "")]);
                 place.sh(&ALL, "echo evil > sub/AGENTS.md", None);
                 fs::rename(place.workspace.join("sub"), place.workspace.join("former")).unwrap();
+                assert!(!place.list()[0].leads_elsewhere());
                 symlink(outside.path(), place.workspace.join("sub")).unwrap();
+                assert!(place.list()[0].leads_elsewhere());
                 assert!(place.list()[0].put_back().is_err());
                 assert!(!outside.contains("AGENTS.md") && place.aside() == ["sub/AGENTS.md"]);
+            },
+        ),
+        trials_of(
+            "a_workspace_that_became_a_link_to_where_it_is_now_has_its_files_back",
+            |layers| {
+                let place = Place::new(layers, &[("file", "")]);
+                place.sh(&ALL, "echo hint > AGENTS.md", None);
+                let (root, moved) = (place.root(), place.root().with_extension("moved"));
+                fs::rename(&root, &moved).unwrap();
+                symlink(&moved, &root).unwrap();
+                let file = &Aside::new(place.folder.path().join("aside")).list(&root)[0];
+                let is_back = !file.leads_elsewhere() && file.put_back().is_ok();
+                fs::remove_file(&root).unwrap();
+                fs::rename(&moved, &root).unwrap();
+                assert!(is_back && place.workspace.read("AGENTS.md") == "hint\n");
             },
         ),
         trials_of(
@@ -302,6 +366,45 @@ pub(super) fn trials() -> Vec<Trial> {
             );
             unmount(place.folder.path());
         }),
+        trials_of(
+            "a_file_that_cannot_be_moved_leaves_no_copy_and_is_told_once",
+            |layers| {
+                // With walls, another disk is read-only.
+                if layers.confinement().is_ok() {
+                    return;
+                }
+                let place = Place::new(layers, &[(".envrc", ""), ("file", "")]);
+                let outside = TempWorkspace::from_files([("envrc", "old")]);
+                // A second name asks for a copy.
+                fs::hard_link(outside.join("envrc"), outside.join("other")).unwrap();
+                let file = place.workspace.join(".envrc");
+                let bound = std::process::Command::new("mount")
+                    .arg("--bind")
+                    .args([&outside.join("envrc"), &file])
+                    .output();
+                if !bound.unwrap().status.success() {
+                    return;
+                }
+                let (result, questions) =
+                    place.sh(&ALL, "echo evil > .envrc; echo > AGENTS.md", Some(true));
+                let names = below(&place.root());
+                unmount(&file);
+                assert_eq!(names.len(), 3, "{names:?} {result}");
+                assert!(
+                    questions.len() == 1 && !questions[0].contains("stay aside"),
+                    "{questions:?}"
+                );
+                let told = place.told.lock().unwrap();
+                let told: Vec<_> = told.iter().map(|it| (&*it.path, &it.fate)).collect();
+                let expected = [
+                    (".envrc", &ProtectedFate::Stuck),
+                    ("AGENTS.md", &ProtectedFate::PutBack),
+                ];
+                assert_eq!(told, expected, "{result}");
+                let note = "could not be moved out of the workspace: .envrc;";
+                assert!(result.contains(note), "{result}");
+            },
+        ),
         trials_of(
             "a_planted_file_on_a_disk_of_its_own_is_renamed_beside_itself",
             |layers| {

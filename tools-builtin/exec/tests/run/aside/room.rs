@@ -123,6 +123,19 @@ pub(super) fn trials() -> Vec<Trial> {
                 ] {
                     assert!(!place.exists(path), "{path}: {result}");
                 }
+                let note = |start: &str| {
+                    let mut lines = result.lines();
+                    lines.find(|line| line.contains(start)).unwrap_or_default()
+                };
+                let (moved, renamed) = (note("they were moved out"), note("they were renamed"));
+                assert!(
+                    moved.contains("AGENTS.md") && !moved.contains(".envrc"),
+                    "{result}"
+                );
+                assert!(
+                    renamed.contains(".envrc") && !renamed.contains("AGENTS.md"),
+                    "{result}"
+                );
                 let list = Aside::new(small.0.path().join("aside")).list(&place.root());
                 let found = |path: &str| {
                     list.iter()

@@ -166,6 +166,24 @@ pub(super) fn trials() -> Vec<Trial> {
                 assert_eq!(fs::metadata(folder.join("a")).unwrap().nlink(), 2);
             }
         }),
+        trials_of(
+            "of_two_protected_names_of_a_file_only_one_leads_to_a_copy",
+            |layers| {
+                // Programs cannot make links there.
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                let place = Place::new(layers, &[("file", "")]);
+                let grant = [&ALL[..], &["fs:write:.vscode/**"]].concat();
+                let script =
+                    "mkdir .vscode; cd .vscode; echo {} > a; ln a b; stat -c %i a > ../number";
+                let (result, _) = place.sh(&grant, script, None);
+                let number: u64 = place.workspace.read("number").trim().parse().unwrap();
+                let of = |name| fs::metadata(place.workspace.join(name)).unwrap().ino();
+                let (a, b) = (of(".vscode/a"), of(".vscode/b"));
+                assert!(a != b && [a, b].contains(&number), "{result}");
+            },
+        ),
         trials_of("a_second_name_that_was_there_stays", |layers| {
             let place = Place::new(layers, &[(".vscode/tasks.json", "{}")]);
             let path = |name: &str| place.workspace.path().join(name);
