@@ -67,7 +67,8 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
     // Kept as JSON text, so that long integers keep all digits.
     let mut arguments = BTreeMap::new();
     for (name, text) in pairs {
-        let (name, text) = (name.as_ref(), text.as_ref());
+        let name = name.as_ref();
+        let text = text.as_ref();
         if arguments.contains_key(name) {
             return Err(ArgumentError::Duplicate {
                 name: name.to_owned(),

@@ -73,7 +73,8 @@ impl<'a> InnerCall<'a> {
     /// Reads the inner call, whatever its arguments are.
     fn read_any(name: &str, arguments: Option<Node<'a>>) -> Option<Self> {
         let outer = arguments.filter(|_| name == CALLER)?;
-        let (name, arguments) = (outer.get(NAME)?.as_str()?, outer.get(ARGUMENTS));
+        let name = outer.get(NAME)?.as_str()?;
+        let arguments = outer.get(ARGUMENTS);
         // Other members are left to the validation of the outer call.
         let mut members = outer.members();
         let is_known = members.all(|(key, _)| matches!(key, NAME | ARGUMENTS));

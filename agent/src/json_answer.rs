@@ -32,7 +32,8 @@ pub(crate) fn parse_answer(text: &str, schema: &ValueSchema) -> Result<Json, Str
                 "" => "the whole answer",
                 pointer => pointer,
             };
-            let (expected, found) = (&violation.expected, &violation.found);
+            let expected = &violation.expected;
+            let found = &violation.found;
             format!("- at {place}: expected {expected}, found {found}")
         });
         join(lines, "\n")

@@ -64,7 +64,8 @@ impl Prefix {
 
     /// Returns the changes since an earlier prefix. Returns `None` if there are none.
     pub(crate) fn changes_since(&self, earlier: &Self) -> Option<PrefixChange> {
-        let (now, before) = (&self.definitions, &earlier.definitions);
+        let now = &self.definitions;
+        let before = &earlier.definitions;
         let missing = |of: &BTreeMap<ToolName, u64>, others: &BTreeMap<ToolName, u64>| -> Vec<_> {
             of.keys()
                 .filter(|name| !others.contains_key(*name))

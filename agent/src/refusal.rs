@@ -237,7 +237,8 @@ impl fmt::Display for Remedy<'_> {
                 "no grant allows {target}, because it decides what tools may do; edit the file yourself, or approve the call"
             ),
             Self::ChangeRule(rule) => {
-                let (origins, verdict) = (rule.origins(), rule.verdict);
+                let origins = rule.origins();
+                let verdict = rule.verdict;
                 let at = (!origins.is_empty()).then(|| format!(" at {origins}"));
                 let at = at.unwrap_or_default();
                 let words = match verdict {

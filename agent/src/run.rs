@@ -256,7 +256,8 @@ impl Run {
         if self.state != RunPhase::Asking {
             return Err(RunError::UnexpectedTurn);
         }
-        let (mut message, stop) = (turn.message, turn.stop);
+        let mut message = turn.message;
+        let stop = turn.stop;
         message.role = Role::Assistant;
         // Results come from tools, never from the model.
         message

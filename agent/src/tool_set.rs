@@ -221,7 +221,8 @@ impl ToolSet {
         wires.get_or_init(options.format, options.strictness, || {
             let mut hidden = self.list().to_vec();
             hidden.retain(|entry| self.find_hidden(entry.name()).is_some());
-            let (of_search, skipped) = (self.of_search(), self.list_skipped().to_vec());
+            let of_search = self.of_search();
+            let skipped = self.list_skipped().to_vec();
             WireToolSet::new(self.list_offered(), hidden, of_search, skipped, options)
         })
     }

@@ -258,7 +258,8 @@ impl WireToolSet {
     /// Returns the tool of this name, or else of this former name, in the catalog, offered or not. One without a form on the wire can be
     /// called by `tools.call` alone.
     pub(crate) fn get(&self, name: &str) -> Option<&WireTool> {
-        let (tools, others) = (&self.tools, &self.hidden);
+        let tools = &self.tools;
+        let others = &self.hidden;
         if let Ok(at) = tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)) {
             return Some(&tools[at].1);
         }

@@ -274,8 +274,9 @@ impl Clause {
 
     /// Creates the clause that covers only this target.
     pub(crate) fn for_target(target: &Target) -> Self {
-        let (value, scheme, access) =
-            (target.value(), Some(target.scheme()), Some(target.access()));
+        let value = target.value();
+        let scheme = Some(target.scheme());
+        let access = Some(target.access());
         if target.scheme() == Target::COMMAND_SCHEME {
             return Self::assemble(
                 scheme,

@@ -140,7 +140,8 @@ impl Words {
             return text;
         }
         let digest = Digest::hash_bytes(text.as_bytes());
-        let (mut kept, mut end) = (0, 0);
+        let mut kept = 0;
+        let mut end = 0;
         for word in &self.words {
             let next = end + usize::from(kept > 0) + word.to_string().len();
             if next > Self::MAX_KEPT {

@@ -52,10 +52,8 @@ impl<'a> OutsideText<'a> {
 
 impl fmt::Display for OutsideText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (source, text) = (
-            source_line(self.source),
-            without_boundaries(&visible_text(self.text)),
-        );
+        let source = source_line(self.source);
+        let text = without_boundaries(&visible_text(self.text));
         // A text cannot contain its own digest, so it cannot forge its last line.
         let mut digest = Digest::hash_bytes(format!("{source}\n{text}").as_bytes()).to_string();
         digest.truncate(DIGITS);

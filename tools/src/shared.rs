@@ -143,7 +143,8 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     fn change<T>(&self, change: impl FnOnce(&mut Catalog) -> T) -> T {
         let mut catalog = self.0.write().ignore_poison();
         let outcome = change(&mut catalog);
-        let (publisher, generation) = (catalog.publisher.clone(), catalog.generation);
+        let publisher = catalog.publisher.clone();
+        let generation = catalog.generation;
         drop(catalog);
         publisher.publish(generation);
         outcome

@@ -41,7 +41,8 @@ impl Trees {
     }
 
     fn from_layer(layer: &[Clause], access: Access) -> Self {
-        let (mut trees, mut patterns) = (Self::default(), Vec::new());
+        let mut trees = Self::default();
+        let mut patterns = Vec::new();
         for clause in layer {
             let is_about_files = clause.scheme().is_none_or(|scheme| scheme == "fs");
             if !is_about_files || clause.access().is_some_and(|of| of != access) {

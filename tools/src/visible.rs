@@ -30,7 +30,8 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_kept) {
         return text;
     }
-    let (mut out, mut before) = (String::with_capacity(text.len() + 16), None);
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut before = None;
     for c in text.chars() {
         let may_join =
             // Emoji need these characters. Behind ASCII, or in a row, they hide text.

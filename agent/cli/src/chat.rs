@@ -177,10 +177,8 @@ impl Chat {
             self.opened.session.select(selection, entries);
             notice::warn_left_out(&self.opened.runner.driver, &self.offered_tools());
         }
-        let (selection, count) = (
-            self.opened.session.selection(),
-            self.opened.session.tools().len(),
-        );
+        let selection = self.opened.session.selection();
+        let count = self.opened.session.tools().len();
         notice::note(&format!("tools selected by {selection}: {count}"));
         Exit::Success
     }

@@ -68,12 +68,14 @@ impl ClientOptions {
         let traces = host::start_traces(&settings);
         let selection = settings.selection()?;
         // Clients are told of tools that come later, so the start does not wait for servers.
-        let (root, later) = (self.host.servers_root(), FirstList::Later);
+        let root = self.host.servers_root();
+        let later = FirstList::Later;
         let servers =
             tool_list::attach(root, &settings, &selection, later, request.cancellation).await;
         notice::warn_unmatched(&selection, &tools::list());
         let select = settings.program().select.iter();
-        let (rules, how_to_permit) = (settings.rules().collect::<Vec<_>>(), request.how_to_permit);
+        let rules = settings.rules().collect::<Vec<_>>();
+        let how_to_permit = request.how_to_permit;
         Ok(ClientCalls {
             context: match &recording {
                 Some(recording) => recording.enter(host),

@@ -73,7 +73,8 @@ impl ConfigOptions {
                 "{path} belongs to another user and is ignored; trust its directory to use it"
             ));
         }
-        let (mut environment, mut flags) = (environment::values()?, flags);
+        let mut environment = environment::values()?;
+        let mut flags = flags;
         let merged = |environment: &Values, flags: &Values| {
             Settings::from_layers(
                 loaded.layers.clone(),

@@ -112,7 +112,8 @@ impl Console {
 
     /// Returns the time since `start`, without the time that questions were open.
     pub(crate) fn time_since(&self, start: Instant) -> Duration {
-        let (state, now) = (self.state(), Instant::now());
+        let state = self.state();
+        let now = Instant::now();
         let open = state.asking_since.map(|since| (since, now));
         let asked = state.questions.iter().copied().chain(open);
         let asked: Duration = asked

@@ -39,7 +39,8 @@ pub(crate) fn of_root(root: &Path) -> Option<Content> {
 pub(crate) fn section(instructions: &str) -> String {
     let text = &*instructions.replace("\r\n", "\n").replace('\r', "\n");
     let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
-    let (mut text, mut cut) = (text, String::new());
+    let mut text = text;
+    let mut cut = String::new();
     if text.len() > most {
         text = whole_lines(&text[..text.floor_char_boundary(most)]);
         cut = format!(

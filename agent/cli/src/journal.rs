@@ -188,7 +188,8 @@ impl JournalOptions {
         ) else {
             return error;
         };
-        let (program, flags) = (program::name(), self.resume_flags(name));
+        let program = program::name();
+        let flags = self.resume_flags(name);
         let mut hint = format!("to continue it with the same flags: {program} {command} {flags}");
         if matches!(error, Error::Waiting(_)) {
             hint += " --approve REQUEST, or --deny REQUEST";

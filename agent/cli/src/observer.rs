@@ -131,7 +131,8 @@ impl Observer {
         if !self.has_status_lines {
             return None;
         }
-        let (observer, mut task) = (self.clone(), JoinSet::new());
+        let observer = self.clone();
+        let mut task = JoinSet::new();
         task.spawn(async move {
             loop {
                 sleep(FRAME_INTERVAL).await;
@@ -311,7 +312,8 @@ impl Observer {
                 let targets = ended
                     .filter(|call| state.is_one_of_several(call))
                     .map(|call| target_suffix(&call.targets));
-                let (name, targets) = (format!("{agent}{name}"), targets.unwrap_or_default());
+                let name = format!("{agent}{name}");
+                let targets = targets.unwrap_or_default();
                 let mut line = result_line(&name, result, *duration_ms, &targets);
                 if result.is_error && !self.has_results_in_answer {
                     line += &failure(result);

@@ -225,10 +225,8 @@ impl PromptRunner {
                 })
             });
             let missing: Vec<_> = missing.cloned().collect();
-            let (first, answered) = (
-                self.first_grant.as_ref(),
-                self.resume.as_deref().filter(|_| is_answered),
-            );
+            let first = self.first_grant.as_ref();
+            let answered = self.resume.as_deref().filter(|_| is_answered);
             (self.how_to_grant)(&Ungranted {
                 needed,
                 missing: &missing,
@@ -264,7 +262,8 @@ impl PromptRunner {
             && let Outcome::Answer { text, .. } = summary.outcome
             && self.format == OutputFormat::Text
         {
-            let (program, resume) = (program::name(), self.resume.as_ref());
+            let program = program::name();
+            let resume = self.resume.as_ref();
             let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
             let next = next.unwrap_or_default();
             notice::note(&format!("the session is already answered{next}"));

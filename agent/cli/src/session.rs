@@ -239,7 +239,8 @@ impl SessionOptions {
         token: &CancellationToken,
     ) -> Result<Box<dyn AttachedTools>, Error> {
         let root = self.agent.host.servers_root().filter(|_| !self.is_shared());
-        let (selection, first) = (settings.selection()?, FirstList::Offered);
+        let selection = settings.selection()?;
+        let first = FirstList::Offered;
         Ok(tool_list::attach(root, settings, &selection, first, token).await)
     }
 

@@ -58,7 +58,8 @@ pub(crate) async fn attach(
     let Some(root) = root else {
         return Box::new(NoServers);
     };
-    let (selection, of_host) = (selection.clone(), settings.clone());
+    let selection = selection.clone();
+    let of_host = settings.clone();
     let option = RootOption::at(&root);
     let request = AttachRequest {
         settings,
@@ -79,7 +80,8 @@ pub(crate) async fn attach_for(
     let Some(glob) = host::remote_tools().glob_for(name) else {
         return Ok(Box::new(NoServers));
     };
-    let (selection, token) = (Selection::parse([glob])?, CancellationToken::new());
+    let selection = Selection::parse([glob])?;
+    let token = CancellationToken::new();
     Ok(attach(root, &settings()?, &selection, FirstList::Needed, &token).await)
 }
 

@@ -64,7 +64,8 @@ pub(crate) fn tell_narrowing(unapproved: &Unapproved) {
     if is_told(unapproved) {
         return;
     }
-    let (path, program) = (unapproved.content.path.display(), program::name());
+    let path = unapproved.content.path.display();
+    let program = program::name();
     if !unapproved.is_recent {
         notice::hint(&format!(
             "{path} may only narrow, and sessions count as ones that read text of strangers, until you approve it; \

@@ -11,7 +11,8 @@ pub(crate) fn for_person(error: &ToolError) -> String {
     match error.kind() {
         ToolErrorKind::NotFound { near } => {
             let near = ToolError::did_you_mean(near).map(|near| near + " ");
-            let (near, where_tools_are) = (near.unwrap_or_default(), where_tools_are());
+            let near = near.unwrap_or_default();
+            let where_tools_are = where_tools_are();
             format!("there is no tool named {tool:?}; {near}{where_tools_are}")
         }
         ToolErrorKind::Timeout { limit } => {

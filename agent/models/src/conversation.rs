@@ -178,7 +178,8 @@ impl Reading<'_> {
     }
 
     fn user<'a>(&self, messages: &'a [Message]) -> Unit<'a> {
-        let (mut results, mut content) = (Vec::new(), Vec::new());
+        let mut results = Vec::new();
+        let mut content = Vec::new();
         let messages = messages.iter();
         for message in messages.filter(|message| message.role != Role::Assistant) {
             let mut following = Vec::new();

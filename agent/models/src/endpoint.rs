@@ -24,7 +24,8 @@ impl Endpoint {
     /// # Errors
     /// Returns [`ProviderError::Options`] if there is no such dialect, or if it has no URL.
     pub(crate) fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
-        let (name, url) = (options.dialect.as_deref(), options.base_url.as_deref());
+        let name = options.dialect.as_deref();
+        let url = options.base_url.as_deref();
         let service = Service::find(api, name, url)?;
         // A server of the user's may give a known name to another model, so the limits of the table hold at known services alone.
         let is_named = api.has_dialects() && (name.is_some() || url.is_some_and(Service::is_at));

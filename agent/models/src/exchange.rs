@@ -109,7 +109,8 @@ impl Model {
             // Without a stream, the wait of the model lies between the head and the body.
             first_byte.max(self.timeouts.idle)
         };
-        let (status, headers) = (response.status(), response.headers().clone());
+        let status = response.status();
+        let headers = response.headers().clone();
         let arriving = Arriving { response, limit };
         if !status.is_success() {
             // A gateway may answer with a page of any length, and only the beginning is shown.

@@ -41,7 +41,8 @@ impl Model {
         key: Key,
         options: &ProviderOptions,
     ) -> Result<Self, ProviderError> {
-        let (api, service) = (endpoint.api, endpoint.service);
+        let api = endpoint.api;
+        let service = endpoint.service;
         let generation = options.generation.clone();
         // An option that cannot work fails here by its name, and not with the first request in the words of the service.
         settings::check(api, &generation)?;

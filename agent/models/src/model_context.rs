@@ -69,7 +69,8 @@ impl Model {
     }
 
     async fn ask_context(&self) -> Option<u64> {
-        let (base_url, name) = (&self.endpoint.base_url, &self.profile.name);
+        let base_url = &self.endpoint.base_url;
+        let name = &self.profile.name;
         let reply =
             async |request: RequestBuilder| fetch(request.headers(self.headers.clone())).await.ok();
         if self.profile.api == Api::Ollama {

@@ -48,7 +48,9 @@ impl KnownModel<'static> {
     /// Reads a row. Returns `None` for another line.
     fn read(line: &'static str) -> Option<Self> {
         let mut columns = line.splitn(6, '\t');
-        let (service, name, kind) = (columns.next()?, columns.next()?, columns.next()?);
+        let service = columns.next()?;
+        let name = columns.next()?;
+        let kind = columns.next()?;
         let size = columns.next()?.parse().ok()?;
         let output = columns.next().and_then(|output| output.parse().ok());
         let context = if kind == "apart" {
@@ -85,7 +87,10 @@ impl KnownModel<'static> {
 /// Reads the costs of tokens that are read, written, cached, and written to the cache. The last two may be missing: they cost as others.
 fn rates(columns: &mut dyn Iterator<Item = &'static str>) -> Option<Rates> {
     let mut cost = || columns.next().and_then(|cost| cost.parse::<Cost>().ok());
-    let (input, output, cached, cache_write) = (cost()?, cost()?, cost(), cost());
+    let input = cost()?;
+    let output = cost()?;
+    let cached = cost();
+    let cache_write = cost();
     Some(Rates {
         input,
         output,

@@ -109,7 +109,8 @@ impl Asked<'_> {
 
 /// Returns an error if the API has no such setting.
 pub(crate) fn check(api: Api, generation: &GenerationOptions) -> Result<(), ProviderError> {
-    let (temperature, choice) = (generation.temperature, &generation.tool_choice);
+    let temperature = generation.temperature;
+    let choice = &generation.tool_choice;
     let is_forced = choice
         .as_ref()
         .is_some_and(|choice| *choice != ToolChoice::Auto);

@@ -23,7 +23,8 @@ pub(crate) fn escape_line(line: &[u8]) -> Cow<'_, str> {
 
 /// Returns a document with U+FFFD in place of parts of characters.
 fn readable(document: &str) -> Cow<'_, str> {
-    let (mut text, mut end) = (String::new(), 0);
+    let mut text = String::new();
+    let mut end = 0;
     for run in runs(document) {
         text += &document[end..run.start];
         text += &decode_escapes(&document[run.clone()]);
@@ -80,7 +81,8 @@ fn tail(document: &str) -> Option<Range<usize>> {
 
 /// Returns the places of surrogates that are escaped, one or several in a row.
 fn runs(document: &str) -> Vec<Range<usize>> {
-    let (mut runs, mut at) = (Vec::<Range<usize>>::new(), 0);
+    let mut runs = Vec::<Range<usize>>::new();
+    let mut at = 0;
     while let Some(found) = document.get(at..).and_then(|rest| rest.find('\\')) {
         let start = at + found;
         if document.get(start..start + 6).and_then(surrogate).is_none() {

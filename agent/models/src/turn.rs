@@ -175,7 +175,8 @@ impl<'a> TurnBuilder<'a> {
             .iter()
             .any(|block| matches!(block.kind, Kind::Call { .. }));
         let stop = stop_reason(self.end.as_deref(), self.is_refusal, has_calls);
-        let (mut parts, mut faults) = (Vec::new(), Vec::new());
+        let mut parts = Vec::new();
+        let mut faults = Vec::new();
         for block in self.blocks {
             block.write(origin, tools, &stop, &mut parts, &mut faults);
         }
@@ -318,7 +319,8 @@ pub(crate) fn usage(
     cached: Raw<'_>,
     cache_write: Raw<'_>,
 ) -> Option<Usage> {
-    let (input, output) = (input.number(), output.number());
+    let input = input.number();
+    let output = output.number();
     (input.is_some() || output.is_some()).then(|| Usage {
         input_tokens: input.unwrap_or_default(),
         output_tokens: output.unwrap_or_default(),

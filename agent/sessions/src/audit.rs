@@ -88,7 +88,8 @@ fn verify(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Comman
         .map(|head| head.parse())
         .transpose()
         .map_err(SessionError::from)?;
-    let (audit, is_json) = (open(arguments)?, arguments.is_given(JSON));
+    let audit = open(arguments)?;
+    let is_json = arguments.is_given(JSON);
     match audit.verify(head.as_ref()).and_then(|head| Ok((head, audit.count_erased()?))) {
         Ok((head, erased)) if is_json => cx.write_json(
             &json!({"count": head.count, "head": head.to_string(), "erased": erased, "damage": null}),

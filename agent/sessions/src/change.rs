@@ -21,12 +21,14 @@ pub(crate) fn fork(
     let folder = SessionFolder::new()?;
     let id = folder.find_or_newest(id, workspace)?;
     // A call that an open session is about to run could run in the copy as well.
-    let (original, copy) = (folder.lock(id)?, folder.create()?);
+    let original = folder.lock(id)?;
+    let copy = folder.create()?;
     let options = JournalOptions {
         durability: Durability::Process,
         ..JournalOptions::default()
     };
-    let (from, to) = (original.id.to_string(), copy.id.to_string());
+    let from = original.id.to_string();
+    let to = copy.id.to_string();
     let fork = || -> Result<(), SessionError> {
         // Read as an unused one, so that SQLite leaves no files beside the original.
         let audit = Audit::open_unused(folder.private_journal(id)?)?;
@@ -73,7 +75,8 @@ pub(crate) fn erase_in_file(
     names: &[String],
     file: &Path,
 ) -> Result<(), SessionError> {
-    let (mut failed, mut is_erased) = (None, false);
+    let mut failed = None;
+    let mut is_erased = false;
     for name in names {
         match erase_name(name, file) {
             Ok(erased) => {

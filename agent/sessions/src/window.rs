@@ -58,7 +58,8 @@ impl SharedWindows {
 
     /// Adds to the counters of all windows. If `is_checked`, adds nothing if a limit would be exceeded.
     fn add(&self, spending: Spending, is_checked: bool) -> WindowFuture<'_> {
-        let (counters, windows) = (self.counters.clone(), self.windows.clone());
+        let counters = self.counters.clone();
+        let windows = self.windows.clone();
         let work = move || {
             let now = Timestamp::now();
             let keys = windows.iter().flat_map(|window| keys(window, now));

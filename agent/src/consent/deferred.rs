@@ -55,7 +55,8 @@ impl DeferredConsent {
     /// an answer, and no call is deferred.
     pub fn enter(mut self, host: Host) -> Host {
         self.otherwise = host.approver().cloned();
-        let (consent, mut services) = (Arc::new(self), host.services().clone());
+        let consent = Arc::new(self);
+        let mut services = host.services().clone();
         services.insert_shared(consent.clone());
         host.with_services(services).with_approver(consent)
     }

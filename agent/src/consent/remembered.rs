@@ -45,7 +45,8 @@ struct ConsentKey {
 impl Remembered {
     /// Returns the earlier approvals, of the run if there is one, for the targets of the call. There are none for a call with a concern.
     pub(super) fn recall(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) -> Memory {
-        let (keys, allowed) = (keys(approval, run), self.lock());
+        let keys = keys(approval, run);
+        let allowed = self.lock();
         // A concern is about this one call, such as the text of its URL.
         if !approval.concerns.is_empty() || keys.iter().any(|key| !allowed.contains_key(key)) {
             return Memory::Missing;

@@ -13,10 +13,12 @@ pub(crate) fn definition(entry: &Entry, wire: Option<&WireToolSet>) -> String {
 
 /// Returns the definition with this description.
 pub(super) fn describe(entry: &Entry, wire: Option<&WireToolSet>, description: &str) -> String {
-    let (own, wire) = (entry.tool(), wire.and_then(|wire| wire.get(entry.name())));
+    let own = entry.tool();
+    let wire = wire.and_then(|wire| wire.get(entry.name()));
     let name = wire.map_or(own.name.as_str(), |wire| &wire.name);
     let parameters = wire.map_or(&own.parameters, |wire| &wire.parameters);
-    let (name, description, parameters) =
-        (json!(name), json!(description), canonical_json(parameters));
+    let name = json!(name);
+    let description = json!(description);
+    let parameters = canonical_json(parameters);
     format!(r#"{{"name":{name},"description":{description},"parameters":{parameters}}}"#)
 }

@@ -112,15 +112,18 @@ impl ToolFinder {
             .saturating_mul(BYTES_PER_TOKEN)
             .min(MAX_BYTES);
         let texts = search.found.iter().map(|found| {
-            let (definition, line) = (found.definition(wire), found.line(cx));
+            let definition = found.definition(wire);
+            let line = found.line(cx);
             let size = (definition.len() + line.len()) as u64;
             (definition, line, size)
         });
         let texts: Vec<_> = texts.collect();
         // A definition over the budget must not displace one that fits.
         let is_within = texts.iter().any(|(.., size)| *size <= left);
-        let (mut definitions, mut lines) = (String::new(), String::new());
-        let (mut names, mut too_large) = (Vec::new(), Vec::new());
+        let mut definitions = String::new();
+        let mut lines = String::new();
+        let mut names = Vec::new();
+        let mut too_large = Vec::new();
         for (found, (definition, line, size)) in search.found.iter().zip(texts) {
             let name = found.entry.name();
             if size > left && (is_within || !names.is_empty()) {

@@ -119,7 +119,8 @@ impl<'a> Batch<'a> {
             let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else {
                 continue;
             };
-            let (name, reason) = (pending.call.name.clone(), reason.clone());
+            let name = pending.call.name.clone();
+            let reason = reason.clone();
             let place = place(run_cx.cx, turn, pending.index, &pending.call);
             let cx = place.enter(run_cx.cx.clone());
             let running = self.tasks.new_call(position, run_cx.token);

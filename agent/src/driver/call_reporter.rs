@@ -42,7 +42,8 @@ impl CallReporter {
             return None;
         }
         let PendingCall { call, refused, .. } = pending;
-        let (id, name) = (call.id.clone(), call.name.clone());
+        let id = call.id.clone();
+        let name = call.name.clone();
         let (targets, mut rulings) = judge_call(call, tools, cx).unwrap_or_default();
         if refused.is_some() {
             // Nothing was decided about a call that is not run.

@@ -45,7 +45,8 @@ impl Meter<'_> {
         provider: &dyn Provider,
         request: Request<'_>,
     ) -> Option<Result<Turn, DriverError>> {
-        let (received, lost) = (AtomicU64::new(0), AtomicU64::new(0));
+        let received = AtomicU64::new(0);
+        let lost = AtomicU64::new(0);
         let count = |text: &str| {
             received.fetch_add(text.len() as u64, Ordering::Relaxed);
             request.text_sink.iter().for_each(|sink| sink(text));
@@ -61,7 +62,8 @@ impl Meter<'_> {
             .cancellation
             .run_until_cancelled(request_turn(provider, counted, self.cx))
             .await;
-        let (received, lost) = (received.into_inner(), lost.into_inner());
+        let received = received.into_inner();
+        let lost = lost.into_inner();
         let mut usage = turn
             .as_ref()
             .and_then(|turn| turn.as_ref().ok()?.usage)

@@ -309,7 +309,8 @@ impl Driver {
             rejected: &RejectedReplies::default(),
         };
         let mut repeats = RepeatGuard::new(self.options.repeats);
-        let (mut failure, mut last) = (None, None);
+        let mut failure = None;
+        let mut last = None;
         let steps = async {
             note_tasks(&mut run, &run_cx);
             let mut step = self.begin(&mut run, &mut last, &run_cx).await;

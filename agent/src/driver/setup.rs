@@ -142,7 +142,9 @@ pub(super) async fn cancelled_by<S: Future, F: Future>(
     token: &CancellationToken,
     future: F,
 ) -> (F::Output, Option<S::Output>) {
-    let (mut future, mut stop, mut stopped) = (pin!(future), pin!(stop), None);
+    let mut future = pin!(future);
+    let mut stop = pin!(stop);
+    let mut stopped = None;
     let output = poll_fn(|task| {
         // A future that has ended must not be polled again.
         if !token.is_cancelled()

@@ -29,7 +29,8 @@ pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> 
             });
         }
     };
-    let (mut send, mut future) = (pin!(send), pin!(future));
+    let mut send = pin!(send);
+    let mut future = pin!(future);
     poll_fn(|task| {
         // First, so that an end that is known by now comes before the run's last event.
         let Poll::<std::convert::Infallible>::Pending = send.as_mut().poll(task);
@@ -52,7 +53,9 @@ pub(super) fn note_tasks(run: &mut Run, run_cx: &RunContext<'_>) {
             ("waits", "goes on with it")
         };
         let how = is_readable.then(|| format!("; {READER} {verb}"));
-        let (handle, tool, how) = (task.handle, task.tool, how.unwrap_or_default());
+        let handle = task.handle;
+        let tool = task.tool;
+        let how = how.unwrap_or_default();
         run.add_note(&format!("[task {handle} ({tool}) {fact}{how}]"));
     }
 }

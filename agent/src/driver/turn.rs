@@ -28,7 +28,8 @@ impl Driver {
             return self.checkpoint(run, last, run_cx).await;
         }
         let mut is_compacted = self.compact_if_full(run, run_cx).await?;
-        let (mut repeats, is_streamed) = (0, AtomicBool::new(false));
+        let mut repeats = 0;
+        let is_streamed = AtomicBool::new(false);
         while run.step() == Step::Ask {
             if is_compacted {
                 // If the next request fails, the resumed run has the summary.
@@ -91,7 +92,8 @@ impl Driver {
             .into_iter()
             .for_each(|text| sink.send(|| Event::Text { text }));
         self.charge_calls(run, run_cx).await?;
-        let (session, tools) = (run_cx.session, run_cx.tools);
+        let session = run_cx.session;
+        let tools = run_cx.tools;
         if tools.is_disclosing()
             && let Step::Call(calls) = run.step()
         {
@@ -125,7 +127,8 @@ impl Driver {
             min_output_tokens,
             ..Request::new(messages, run_cx.tools, run_cx.token)
         };
-        let (meter, provider) = (self.meter(run_cx), &*self.provider);
+        let meter = self.meter(run_cx);
+        let provider = &*self.provider;
         if request.is_summary {
             meter.whole_turn(provider, request).await
         } else {

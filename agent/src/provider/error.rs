@@ -159,7 +159,8 @@ pub enum ProviderError {
 impl ProviderError {
     /// Creates the error of a provider that these options do not permit.
     pub fn options(provider: impl Into<String>, reason: impl Into<String>) -> Self {
-        let (provider, reason) = (provider.into(), reason.into());
+        let provider = provider.into();
+        let reason = reason.into();
         Self::Options { provider, reason }
     }
 

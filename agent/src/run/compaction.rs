@@ -106,7 +106,8 @@ impl Compaction {
             return (messages, None, &[]);
         };
         // A stored run may have fewer messages than its summary says.
-        let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
+        let start = *start.min(&messages.len());
+        let end = *end.min(&messages.len());
         (&messages[..start], Some(text), &messages[end.max(start)..])
     }
 

@@ -295,10 +295,8 @@ fn report_unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResu
 
 /// Returns the counts of a run, such as `3 steps, 5 calls (1 failed)`.
 fn counts(summary: &Summary) -> String {
-    let (steps, calls) = (
-        counted(summary.steps, "step"),
-        counted(summary.calls, "call"),
-    );
+    let steps = counted(summary.steps, "step");
+    let calls = counted(summary.calls, "call");
     match summary.failed_calls {
         0 => format!("{steps}, {calls}"),
         failed => format!("{steps}, {calls} ({failed} failed)"),

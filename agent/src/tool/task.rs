@@ -19,7 +19,10 @@ const END: Duration = Duration::from_secs(5);
 pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
     let tasks = cx.need::<Tasks>()?.list();
     let lines = tasks.iter().map(|task| {
-        let (handle, state, tool, title) = (&task.handle, &task.state, &task.tool, &task.title);
+        let handle = &task.handle;
+        let state = &task.state;
+        let tool = &task.tool;
+        let title = &task.title;
         format!("{handle}: {state}: {tool}: {title}")
     });
     let lines: Vec<_> = lines.collect();

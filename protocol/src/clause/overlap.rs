@@ -28,7 +28,8 @@ impl Clause {
         {
             return false;
         }
-        let (one, two) = (&self.compiled.pattern, &other.compiled.pattern);
+        let one = &self.compiled.pattern;
+        let two = &other.compiled.pattern;
         if matches!(one, Pattern::Any) || matches!(two, Pattern::Any) {
             return true;
         }
@@ -54,7 +55,8 @@ impl Clause {
                     || two.value().is_some_and(|value| one.matches(value))
             }
             _ => {
-                let (one_head, two_head) = (self.head(), other.head());
+                let one_head = self.head();
+                let two_head = other.head();
                 let is_begun = one_head.starts_with(two_head) || two_head.starts_with(one_head);
                 let is_words = matches!(one, Pattern::Words(_)) || matches!(two, Pattern::Words(_));
                 // Compiling a segment takes long, and a grant has many pairs.
@@ -88,7 +90,8 @@ fn segments_meet(one: &str, two: &str, is_pair: bool) -> bool {
     if [one, two].iter().any(|text| text.contains(['{', '\\'])) {
         return true;
     }
-    let (mut one, mut two) = (one.split('/'), two.split('/'));
+    let mut one = one.split('/');
+    let mut two = two.split('/');
     loop {
         match (one.next(), two.next()) {
             (None, None) | (Some("**"), _) | (_, Some("**")) => return true,

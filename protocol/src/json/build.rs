@@ -49,7 +49,8 @@ impl<'t> TreeBuilder<'t> {
                 Mark::Float(float)
             }
             (None, _, Some(_)) => {
-                let (start, len) = (to_u32(self.tree.other.len())?, to_u32(text.len())?);
+                let start = to_u32(self.tree.other.len())?;
+                let len = to_u32(text.len())?;
                 self.tree.other.push_str(text);
                 self.tree.has_big_integer = true;
                 Mark::BigInteger { start, len }
@@ -62,14 +63,16 @@ impl<'t> TreeBuilder<'t> {
 
     /// Adds a string without escapes, which stays in the text.
     pub(super) fn plain(&mut self, start: usize, len: usize) -> Result<(), ParseError> {
-        let (start, len) = (to_u32(start)?, to_u32(len)?);
+        let start = to_u32(start)?;
+        let len = to_u32(len)?;
         self.scalar(Mark::Plain { start, len });
         Ok(())
     }
 
     /// Adds a string that had escapes.
     pub(super) fn push_unescaped(&mut self, string: &str) -> Result<(), ParseError> {
-        let (start, len) = (to_u32(self.tree.other.len())?, to_u32(string.len())?);
+        let start = to_u32(self.tree.other.len())?;
+        let len = to_u32(string.len())?;
         self.tree.other.push_str(string);
         self.scalar(Mark::Unescaped { start, len });
         Ok(())
@@ -157,7 +160,8 @@ impl<'t> TreeBuilder<'t> {
         let Tree { marks, other, .. } = &self.tree;
         let mut place = object as u32 + 1;
         std::iter::from_fn(move || {
-            let (key_place, key) = (place, marks.get(place as usize)?);
+            let key_place = place;
+            let key = marks.get(place as usize)?;
             place = marks.get(place as usize + 1)?.end(place + 1);
             Some((key_place, key.string(self.text, other).unwrap_or_default()))
         })

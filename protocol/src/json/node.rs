@@ -324,7 +324,8 @@ impl<'a> Iterator for Members<'a> {
             }
             Children::Tree { tree, place, left } => {
                 *left = left.checked_sub(1)?;
-                let (key, member) = (*place, *place + 1);
+                let key = *place;
+                let member = *place + 1;
                 *place = tree.mark(member).end(member);
                 Some((
                     tree.string(tree.mark(key)).unwrap_or_default(),

@@ -69,7 +69,9 @@ impl Parser<'_> {
 
     fn object(&mut self, at: usize) -> Result<usize, ParseError> {
         let place = self.builder.open()?;
-        let (mut len, mut hashes, mut distinct) = (0, [0; MAX_UNSORTED], true);
+        let mut len = 0;
+        let mut hashes = [0; MAX_UNSORTED];
+        let mut distinct = true;
         let mut at = self.blank(at + 1);
         if self.peek(at) != b'}' {
             loop {
@@ -150,7 +152,8 @@ impl Parser<'_> {
     fn number(&mut self, start: usize) -> Result<usize, ParseError> {
         let is_negative = self.bytes[start] == b'-';
         let first = start + usize::from(is_negative);
-        let (mut at, mut sum) = (first, 0u64);
+        let mut at = first;
+        let mut sum = 0u64;
         while let digit @ b'0'..=b'9' = self.peek(at) {
             // The number of digits, checked below, excludes overflow.
             sum = sum.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));

@@ -30,7 +30,8 @@ impl Serialized {
 
 /// Serializes a value. Returns `None` if it nests deeper than [`MAX_DEPTH`].
 pub(super) fn serialize(value: &impl Serialize) -> Result<Option<Serialized>, Error> {
-    let (mut bytes, mut deepest) = (Vec::with_capacity(128), 0);
+    let mut bytes = Vec::with_capacity(128);
+    let mut deepest = 0;
     value.serialize(&mut Serializer::with_formatter(
         &mut bytes,
         Compact {

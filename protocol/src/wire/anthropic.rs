@@ -65,7 +65,8 @@ pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
     list(message, "content")
         .filter(|block| block["type"] == "tool_use")
         .map(|block| {
-            let (id, name) = (text_field(block, "id"), text_field(block, "name"));
+            let id = text_field(block, "id");
+            let name = text_field(block, "name");
             parse_call(block, id, name, &block["input"])
         })
         .collect()
@@ -82,7 +83,8 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
 /// Puts images that follow after all results, because
 /// [results come first](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use#handling-tool-use-and-tool-result-content-blocks).
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let (mut blocks, mut following) = (Vec::new(), Vec::new());
+    let mut blocks = Vec::new();
+    let mut following = Vec::new();
     for WireResult { id, result, .. } in results {
         let (pieces, images) = Format::Anthropic.pieces(id, result);
         let content: Vec<_> = pieces.iter().map(content_block).collect();

@@ -32,10 +32,8 @@ pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
         .map(|(index, call)| {
             let own = Some(text_field(call, "id")).filter(|id| !id.is_empty());
             let id = own.unwrap_or_else(|| format!("{OWN_ID}{index}"));
-            let (name, arguments) = (
-                text_field(&call["function"], "name"),
-                &call["function"]["arguments"],
-            );
+            let name = text_field(&call["function"], "name");
+            let arguments = &call["function"]["arguments"];
             parse_call(call, id, name, arguments)
         })
         .collect()

@@ -76,7 +76,8 @@ pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
     list(message, "tool_calls")
         .filter_map(|call| {
             let function = call.get("function")?;
-            let (id, name) = (text_field(call, "id"), text_field(function, "name"));
+            let id = text_field(call, "id");
+            let name = text_field(function, "name");
             Some(parse_call(call, id, name, &function["arguments"]))
         })
         .collect()
@@ -93,7 +94,8 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
 
 /// Writes tool messages. Images follow in a message of the user, after all results.
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let (mut messages, mut following) = (Vec::new(), Vec::new());
+    let mut messages = Vec::new();
+    let mut following = Vec::new();
     for WireResult { id, result, .. } in results {
         let (pieces, images) = Format::OpenAiChat.pieces(id, result);
         let (text, _) = Piece::split(pieces);

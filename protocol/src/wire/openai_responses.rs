@@ -34,7 +34,8 @@ pub(super) fn read_calls(output: &Value) -> Vec<ReadCall<'_>> {
     items(output)
         .filter(|item| item["type"] == "function_call")
         .map(|item| {
-            let (id, name) = (text_field(item, "call_id"), text_field(item, "name"));
+            let id = text_field(item, "call_id");
+            let name = text_field(item, "name");
             parse_call(item, id, name, &item["arguments"])
         })
         .collect()

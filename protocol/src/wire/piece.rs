@@ -81,7 +81,8 @@ impl Piece {
 
     /// Returns the texts, joined with line breaks, and the images.
     pub(super) fn split(pieces: Vec<Self>) -> (String, Vec<Image>) {
-        let (mut texts, mut images) = (Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut images = Vec::new();
         for piece in pieces {
             match piece {
                 Self::Text(text) => texts.push(text),

@@ -101,7 +101,8 @@ fn parts(name: &str) -> Option<Vec<String>> {
 
 /// Returns the effect of a name. Its last part counts as an abbreviation from this length on.
 fn find_effect(parts: &[String], shortest: usize) -> Option<Effect> {
-    let (first, last) = (parts.first()?, parts.last()?);
+    let first = parts.first()?;
+    let last = parts.last()?;
     // `--no-exec` runs nothing, and `--log-level` writes nothing.
     if has_word(NEGATIONS, first) || has_word(PROPERTIES, last) {
         return None;

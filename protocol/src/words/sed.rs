@@ -16,7 +16,8 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         })
     };
     let mut operands = Vec::new();
-    let (mut has_script, mut is_script) = (false, false);
+    let mut has_script = false;
+    let mut is_script = false;
     for (index, word) in words.iter().enumerate().skip(command.1 + 1) {
         let Word::Known(word) = word else { continue };
         if std::mem::take(&mut is_script) {

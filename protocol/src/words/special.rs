@@ -266,7 +266,8 @@ fn find_operands(
     most: usize,
     found: &mut Vec<Special>,
 ) {
-    let (mut count, mut is_value) = (0, false);
+    let mut count = 0;
+    let mut is_value = false;
     for (index, word) in words.iter().enumerate().skip(command.1 + 1) {
         let Word::Known(word) = word else { continue };
         if std::mem::take(&mut is_value) {

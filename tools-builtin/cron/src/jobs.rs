@@ -220,7 +220,8 @@ impl Jobs {
     /// # Errors
     /// Returns an error if the store cannot be written.
     pub async fn set_session(&self, run: &DueRun, session: Option<&str>) -> Result<(), CronError> {
-        let (id, session) = (run.id, session.map(str::to_owned));
+        let id = run.id;
+        let session = session.map(str::to_owned);
         self.write(move |rows| rows.set_session(id, session.as_deref()))
             .await
     }

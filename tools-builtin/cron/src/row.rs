@@ -215,7 +215,8 @@ impl Rows<'_> {
         self.cut_off(id, now)?;
         let sql = "INSERT INTO run (job, workspace, due_ms, started_ms, ended_ms, outcome, note)
             SELECT id, workspace, ifnull(next_ms, ?2), ?2, ?2, ?3, ?4 FROM job WHERE id = ?1";
-        let (ms, failed) = (now.as_millisecond(), Outcome::Failed.as_str());
+        let ms = now.as_millisecond();
+        let failed = Outcome::Failed.as_str();
         let note = format!("the job is paused: {note}");
         self.execute(sql, params![id, ms, failed, note])?;
         self.set_paused(id, true, now)
@@ -289,7 +290,9 @@ fn job_row(row: &Row<'_>) -> rusqlite::Result<Result<Job, UnreadableJob>> {
         (row.get(0)?, text(row, 1)?, row.get(3)?, row.get(5)?);
     Ok(match parse_spec(row.get_ref(2)?.as_bytes()?) {
         Ok(spec) => {
-            let (next, is_paused, resumed) = (next.map(moment), row.get(4)?, resumed.map(moment));
+            let next = next.map(moment);
+            let is_paused = row.get(4)?;
+            let resumed = resumed.map(moment);
             Ok(Job {
                 id,
                 workspace,

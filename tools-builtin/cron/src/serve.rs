@@ -148,7 +148,8 @@ impl<C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'_, C, K> {
                 tokio::time::sleep(ATTENDANCE).await;
             }
         };
-        let (mut run, mut attend) = (pin!(run), pin!(attend));
+        let mut run = pin!(run);
+        let mut attend = pin!(attend);
         poll_fn(|cx| {
             let end = run.as_mut().poll(cx);
             if end.is_pending() {

@@ -74,7 +74,8 @@ impl Code {
         text: &str,
         cwd: &str,
     ) -> Result<Self, ToolError> {
-        let (workspace, sandbox) = (cx.need::<Workspace>()?, cx.need::<Sandbox>()?);
+        let workspace = cx.need::<Workspace>()?;
+        let sandbox = cx.need::<Sandbox>()?;
         let cwd = Normaliser::Path
             .apply(cwd)
             .map_err(|error| ToolError::execution_failed(error.to_string()))?;

@@ -102,7 +102,8 @@ fn find_host(cx: &ToolContext, clause: &Clause) -> Option<String> {
 
 /// Returns the text that a pattern without wildcards matches.
 fn literal(pattern: &str) -> Option<String> {
-    let (mut text, mut characters) = (String::new(), pattern.chars());
+    let mut text = String::new();
+    let mut characters = pattern.chars();
     while let Some(c) = characters.next() {
         match c {
             '*' | '?' | '[' | '{' => return None,

@@ -180,7 +180,8 @@ impl Prepared {
         request: Request,
         streams: Streams,
     ) -> Result<Self, ToolError> {
-        let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+        let sandbox = cx.need::<Sandbox>()?;
+        let workspace = cx.need::<Workspace>()?;
         let confinement = {
             let sandbox = sandbox.clone();
             blocking(move || sandbox.confinement()).await?
@@ -190,7 +191,9 @@ impl Prepared {
             return Err(fail(&WallsError::NoTerminal));
         }
         let (place, request) = {
-            let (cx, sandbox, workspace) = (cx.clone(), sandbox.clone(), workspace.clone());
+            let cx = cx.clone();
+            let sandbox = sandbox.clone();
+            let workspace = workspace.clone();
             let has_walls = confinement.is_some();
             blocking(move || {
                 Ok((
@@ -388,7 +391,8 @@ impl Prepared {
         self: &Arc<Self>,
         cx: &ToolContext,
     ) -> Result<(), ToolError> {
-        let (prepared, cx) = (self.clone(), cx.clone());
+        let prepared = self.clone();
+        let cx = cx.clone();
         blocking(move || {
             cx.record_contents(|| prepared.readable.clone());
             Ok(())
@@ -463,7 +467,8 @@ pub(crate) fn fail(error: &dyn Display) -> ToolError {
 
 /// Looks at the files as soon as the program has ended, also if nobody waits for it.
 pub(crate) fn settle_at_end<C>(prepared: &Arc<Prepared>, running: &Running<C>) {
-    let (prepared, ended) = (prepared.clone(), running.watch_end());
+    let prepared = prepared.clone();
+    let ended = running.watch_end();
     tokio::spawn(async move {
         ended.await;
         // The next session looks if this process has no time for it.

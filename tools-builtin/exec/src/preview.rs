@@ -55,7 +55,8 @@ pub(crate) async fn summary(
     seconds: Option<u32>,
 ) -> Result<Preview, ToolError> {
     let code = {
-        let (cx, cwd) = (cx.clone(), cwd.to_owned());
+        let cx = cx.clone();
+        let cwd = cwd.to_owned();
         blocking(move || Code::find(&cx, &commands, &script, &cwd)).await?
     };
     Ok(

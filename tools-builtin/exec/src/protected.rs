@@ -103,7 +103,8 @@ impl Look {
         let mut found = Protected::default();
         let names = fs::read_dir(&self.root).into_iter().flatten().flatten();
         found.top = names.map(|entry| entry.file_name()).collect();
-        let (mut left, mut bytes) = (most, bytes);
+        let mut left = most;
+        let mut bytes = bytes;
         for tree in &self.trees {
             self.add(&mut found, tree, &mut left, &mut bytes)?;
         }
@@ -207,7 +208,8 @@ impl Look {
                 };
                 // A build that replaces it, which leaves it another name, must not fail. What it leaves is moved aside.
                 let is_built = names > 1 && program::file() == Some(&*absolute);
-                let (is_kept, is_link) = (is_protected && !is_built, metadata.is_symlink());
+                let is_kept = is_protected && !is_built;
+                let is_link = metadata.is_symlink();
                 let is_suspect = false;
                 let found = Found {
                     is_kept,

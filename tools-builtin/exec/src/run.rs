@@ -112,7 +112,8 @@ pub(crate) async fn run_prepared(
             format!("stopped {reason} ({})", end(ended))
         }
     };
-    let (stdout, stderr) = (running.stdout(), running.stderr());
+    let stdout = running.stdout();
+    let stderr = running.stderr();
     let took = started.elapsed();
     prepared.record_contents(cx).await?;
     let changes = prepared.changes(cx).await?;

@@ -65,7 +65,8 @@ impl Sandbox {
 
     /// Returns true if programs with this grant may write the home of the user itself, and so the dot files that shells run.
     pub(crate) fn opens_home(&self, cx: &ToolContext, workspace: &Workspace) -> bool {
-        let (home, granted) = (without_links(&self.home), Granted::from_context(cx));
+        let home = without_links(&self.home);
+        let granted = Granted::from_context(cx);
         let mut writable = granted.writable_on_disk(workspace).into_iter();
         self.home.is_absolute() && writable.any(|tree| home.starts_with(without_links(&tree)))
     }

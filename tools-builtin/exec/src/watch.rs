@@ -129,7 +129,9 @@ impl Watch {
     pub(crate) fn settle(&self) {
         let mut state = self.state();
         if let State::Before(record) = &mut *state {
-            let (aside, look, teller) = (&self.aside, &self.look, &self.teller);
+            let aside = &self.aside;
+            let look = &self.look;
+            let teller = &self.teller;
             let root = &look.root;
             let record = match (aside, record.take()) {
                 (Some(aside), Some(record)) if record.root().as_ref() != Some(root) => {

@@ -31,7 +31,9 @@ impl Encoding {
         path: &RelativePath,
         mut file: impl Read,
     ) -> Result<Self, FsError> {
-        let (mut encoding, mut bytes, mut is_first) = (Self::Utf8, Vec::new(), true);
+        let mut encoding = Self::Utf8;
+        let mut bytes = Vec::new();
+        let mut is_first = true;
         loop {
             cx.check_cancelled()?;
             let read = file.by_ref().take(BLOCK).read_to_end(&mut bytes);

@@ -67,7 +67,8 @@ impl Excerpt {
         file: impl BufRead,
         range: LineRange,
     ) -> Result<Self, FsError> {
-        let (skipped, offset) = (range.skipped, range.offset);
+        let skipped = range.skipped;
+        let offset = range.offset;
         let mut reader = LineReader::new(cx, path, file);
         let found = reader.skip(skipped)?;
         if found < skipped || !reader.has_more()? {
@@ -88,7 +89,10 @@ impl Excerpt {
                 offset,
             });
         }
-        let (mut lines, mut cut, mut bytes, mut end_in_line) = (0, 0, Vec::new(), None);
+        let mut lines = 0;
+        let mut cut = 0;
+        let mut bytes = Vec::new();
+        let mut end_in_line = None;
         let mut numbers = range.first_number.into_iter().flat_map(|first| first..);
         while lines < range.most && bytes.len() < MAX_TEXT && reader.has_more()? {
             if let Some(number) = numbers.next() {
@@ -232,8 +236,9 @@ impl Tail {
         size: u64,
         count: u64,
     ) -> Result<Self, FsError> {
-        let (mut lines, mut at, mut block) =
-            (0, size, Vec::with_capacity(BLOCK.min(size) as usize));
+        let mut lines = 0;
+        let mut at = size;
+        let mut block = Vec::with_capacity(BLOCK.min(size) as usize);
         while at > 0 && count > 0 {
             cx.check_cancelled()?;
             let begin = at.saturating_sub(BLOCK);

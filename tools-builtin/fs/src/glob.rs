@@ -69,7 +69,8 @@ fn matches(
     let matcher = pattern(glob)?;
     let start = Slot::find_existing(files, path)?;
     let dir = start.open_dir()?;
-    let (mut paths, mut more) = (Vec::new(), 0);
+    let mut paths = Vec::new();
+    let mut more = 0;
     let skipped =
         TreeWalk::new(files, &start.path, ignored).run(&dir, &start.path, &mut |found| {
             if matcher.is_match(found.path.below(&start.path)) {

@@ -46,7 +46,8 @@ impl<'a, R: BufRead> LineReader<'a, R> {
 
     /// Skips up to `count` lines. Returns the number of lines skipped, which is smaller if the file ends before.
     pub(crate) fn skip(&mut self, count: u64) -> Result<u64, FsError> {
-        let (mut skipped, mut is_inside) = (0, false);
+        let mut skipped = 0;
+        let mut is_inside = false;
         while skipped < count {
             let block = self.reader.fill_buf().map_err(FsError::io(self.path))?;
             if block.is_empty() {
@@ -85,7 +86,8 @@ impl<'a, R: BufRead> LineReader<'a, R> {
 
     /// Appends the next line, or its first `most` bytes if it is longer.
     pub(crate) fn read(&mut self, most: usize, line: &mut Vec<u8>) -> Result<ReadLine, FsError> {
-        let (mut room, mut is_empty) = (most, true);
+        let mut room = most;
+        let mut is_empty = true;
         loop {
             let block = self.reader.fill_buf().map_err(FsError::io(self.path))?;
             if block.is_empty() {

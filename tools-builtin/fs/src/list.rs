@@ -82,7 +82,8 @@ struct Page {
 pub(crate) fn entries(files: Files<'_>, path: &RelativePath) -> Result<Vec<DirEntry>, FsError> {
     let page = read_page(files, path, None, MAX_AT_ONCE)?;
     if page.more > 0 {
-        let (path, limit) = (page.path, MAX_AT_ONCE as u64);
+        let path = page.path;
+        let limit = MAX_AT_ONCE as u64;
         return Err(FsError::TooMany { path, limit });
     }
     Ok(page.entries)

@@ -40,7 +40,8 @@ pub(crate) fn replace(
         .line_end
         .or_else(|| LineEnding::detect(new.as_bytes()))
         .unwrap_or(LineEnding::Lf);
-    let (old, new) = (view.argument(old), view.argument(new));
+    let old = view.argument(old);
+    let new = view.argument(new);
     if old.is_empty() || old == new {
         return Err(FsError::Kept { path: path.clone() });
     }
@@ -78,7 +79,8 @@ pub(crate) fn replace(
         }
     }
     let pieces = pieces(&old, &new, line_end);
-    let (mut bytes, mut at) = (Vec::with_capacity(view.bytes.len()), 0);
+    let mut bytes = Vec::with_capacity(view.bytes.len());
+    let mut at = 0;
     for (number, start) in found.enumerate() {
         if number % 1024 == 0 {
             cx.check_cancelled()?;
@@ -201,7 +203,9 @@ fn pieces(old: &str, new: &str, line_end: LineEnding) -> Vec<Piece> {
 
 /// Returns the numbers of the lines that contain the given offsets, which must be sorted.
 fn lines(text: &str, places: impl IntoIterator<Item = usize>) -> String {
-    let (mut lines, mut line, mut seen) = (Vec::new(), 1, 0);
+    let mut lines = Vec::new();
+    let mut line = 1;
+    let mut seen = 0;
     for place in places {
         line += text[seen..place].matches('\n').count();
         seen = place;

@@ -114,7 +114,9 @@ impl Scan {
     ) -> Result<(), FsError> {
         let mut lines = LineReader::new(cx, path, file);
         let mut before: VecDeque<Line> = VecDeque::with_capacity(self.context);
-        let (mut line, mut shown, mut after) = (Line::default(), None, 0);
+        let mut line = Line::default();
+        let mut shown = None;
+        let mut after = 0;
         while line.read(&mut lines)? {
             if self.is_full() {
                 self.ahead += line.bytes.len() as u64 + 1;
@@ -179,7 +181,8 @@ impl Scan {
             at.saturating_sub(BEFORE_MATCH)
         };
         let end = line.len().min(start + MAX_SHOWN);
-        let (start, end) = (boundary(line, start), boundary(line, end));
+        let start = boundary(line, start);
+        let end = boundary(line, end);
         let head = if start > 0 {
             format!("[… {start} bytes]")
         } else {

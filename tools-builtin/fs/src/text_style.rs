@@ -61,7 +61,8 @@ impl TextStyle {
 
     /// Describes which parts of this style the text kept when it was `written`, and which it changed. Empty without any.
     pub(crate) fn note(self, text: &str, written: &str) -> String {
-        let (asked, after) = (Self::of(text.as_bytes()), Self::of(written.as_bytes()));
+        let asked = Self::of(text.as_bytes());
+        let after = Self::of(written.as_bytes());
         let mark = (after.has_mark && !asked.has_mark).then(|| "byte order mark".to_owned());
         let ends = after
             .ends

@@ -176,7 +176,8 @@ fn render_entry(entry: &MemoryEntry) -> String {
 }
 
 fn import(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
-    let (memory, is_trusted) = (Memory::own()?, arguments.is_given("trust"));
+    let memory = Memory::own()?;
+    let is_trusted = arguments.is_given("trust");
     let imported = match arguments.path("file") {
         Some(path) => {
             let opened = File::open(&path);

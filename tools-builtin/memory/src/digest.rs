@@ -71,7 +71,9 @@ const NAMES: [&str; 2] = ["project", "user"];
 
 /// Returns the digest of the memories of the two scopes, each from the newest to the oldest. Returns `None` if there are none.
 fn text(memories: &[Vec<String>; 2]) -> Option<String> {
-    let (mut counts, mut bytes, mut open) = ([0, 0], [0, 0], vec![0, 1]);
+    let mut counts = [0, 0];
+    let mut bytes = [0, 0];
+    let mut open = vec![0, 1];
     // The scope with less text has the next turn, until its next memory does not fit.
     while let Some(scope) = open.iter().copied().min_by_key(|scope| bytes[*scope]) {
         let mut longer = counts;

@@ -32,7 +32,8 @@ pub(crate) async fn forget(
     scope: String,
 ) -> Result<String, ToolError> {
     let memory = cx.need::<Memory>()?;
-    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
+    let principal = principal(cx);
+    let scope = memory.scope(&scope)?.to_string();
     let removed = memory.write(move |transaction| {
         let entry = find_own(transaction, id, principal, scope)?;
         remove(transaction, id)?;
@@ -48,7 +49,8 @@ pub(crate) async fn forget(
 
 async fn describe(cx: &ToolContext, id: i64, scope: String) -> Result<Preview, ToolError> {
     let memory = cx.need::<Memory>()?;
-    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
+    let principal = principal(cx);
+    let scope = memory.scope(&scope)?.to_string();
     let found = memory.read(move |transaction| find_own(transaction, id, principal, scope));
     Ok(Preview::summary(format!("forgets {}", line(&found.await?))))
 }

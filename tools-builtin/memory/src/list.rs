@@ -37,7 +37,8 @@ pub(crate) async fn list(
     before: Option<i64>,
 ) -> Result<Page, ToolError> {
     let memory = cx.need::<Memory>()?;
-    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
+    let principal = principal(cx);
+    let scope = memory.scope(&scope)?.to_string();
     let sql = format!(
         "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND id < ? AND
             (?4 IS NULL OR instr(' ' || tags || ' ', ' ' || ?4 || ' ') > 0) ORDER BY id DESC LIMIT ?5"

@@ -173,7 +173,8 @@ impl Room {
         transaction: &Transaction<'_>,
         entry: &MemoryEntry,
     ) -> Result<(), MemoryError> {
-        let (principal, scope) = (&entry.principal, &entry.scope);
+        let principal = &entry.principal;
+        let scope = &entry.scope;
         let count = match self.counts.entry((principal.clone(), scope.clone())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(
@@ -243,7 +244,8 @@ pub(crate) struct Shown {
 
 impl From<MemoryEntry> for Shown {
     fn from(entry: MemoryEntry) -> Self {
-        let (text, saved) = (visible_text(&entry.text), provenance(&entry));
+        let text = visible_text(&entry.text);
+        let saved = provenance(&entry);
         Self {
             id: entry.id,
             text,

@@ -37,7 +37,8 @@ pub(crate) async fn search(
     limit: u32,
 ) -> Result<Found, ToolError> {
     let memory = cx.need::<Memory>()?;
-    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
+    let principal = principal(cx);
+    let scope = memory.scope(&scope)?.to_string();
     let Some(Query { matching, is_cut }) = from_text(&query) else {
         let note = Some(
             "the query has no words; write a word that the memory may have, or list the memories",
@@ -103,7 +104,8 @@ struct Query {
 /// Each word is a quoted string, so that the text has no syntax. A word without letters and digits is left out, because the index has
 /// none.
 fn from_text(text: &str) -> Option<Query> {
-    let (mut words, mut is_cut) = (BTreeSet::new(), false);
+    let mut words = BTreeSet::new();
+    let mut is_cut = false;
     let split = text.split(|c: char| c.is_whitespace() || c.is_control());
     for word in split.filter(|word| word.contains(char::is_alphanumeric)) {
         let word: String = word.chars().take(MAX_WORD_CHARS).collect();

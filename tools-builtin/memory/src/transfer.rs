@@ -93,7 +93,8 @@ impl Memory {
         // Read as a whole before the store is locked, so that nothing waits for a slow file.
         let entries = parse_entries(lines, is_trusted)?;
         self.open_store()?.write_blocking(|transaction| {
-            let (mut imported, mut room) = (Imported::default(), Room::default());
+            let mut imported = Imported::default();
+            let mut room = Room::default();
             for (line, entry) in entries {
                 match insert(transaction, &mut room, &entry) {
                     Ok((_, true)) => imported.added += 1,
@@ -115,7 +116,9 @@ fn parse_entries(
     mut lines: impl BufRead,
     is_trusted: bool,
 ) -> Result<Vec<(u64, MemoryEntry)>, ImportError> {
-    let (mut entries, mut bytes, mut left) = (Vec::new(), Vec::new(), MAX_IMPORT_BYTES);
+    let mut entries = Vec::new();
+    let mut bytes = Vec::new();
+    let mut left = MAX_IMPORT_BYTES;
     for line in 1.. {
         bytes.clear();
         let mut line_of_most = (&mut lines).take(MAX_LINE_BYTES + 1);

@@ -130,8 +130,12 @@ async fn listen(
 ) -> Result<(), CommandError> {
     let mut listeners = JoinSet::new();
     for (name, channel, folder) in channels {
-        let (name, channel, chats) = (name.clone(), channel.clone(), chats.clone());
-        let (of_chats, taker, of_notes) = (folder.clone(), name.clone(), name.clone());
+        let name = name.clone();
+        let channel = channel.clone();
+        let chats = chats.clone();
+        let of_chats = folder.clone();
+        let taker = name.clone();
+        let of_notes = name.clone();
         let inbox = Inbox::new(&folder.path, shutdown.clone(), move |message, claim| {
             chats.take(&taker, &of_chats, message, claim)
         });

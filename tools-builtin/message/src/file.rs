@@ -61,7 +61,8 @@ impl Channel for JsonLines {
                     line[key] = value.as_str().into();
                 }
             }
-            let (path, line) = (self.path.clone(), format!("{line}\n"));
+            let path = self.path.clone();
+            let line = format!("{line}\n");
             // A slow disk blocks.
             let appended = tokio::task::spawn_blocking(move || append(&path, &line)).await;
             appended.unwrap_or_else(|_| Err(SendError::unclear("writing the file ended early")))
@@ -98,7 +99,8 @@ fn append(path: &Path, line: &str) -> Result<(), SendError> {
 
 /// Opens the file, and creates it and its folder for the user alone.
 fn open(path: &Path) -> io::Result<File> {
-    let (mut options, mut folders) = (OpenOptions::new(), DirBuilder::new());
+    let mut options = OpenOptions::new();
+    let mut folders = DirBuilder::new();
     options.append(true).create(true);
     folders.recursive(true);
     {

@@ -46,12 +46,15 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
             stored.display()
         ))
     };
-    let (record, lines) = (stored.clone(), path.clone());
+    let record = stored.clone();
+    let lines = path.clone();
     let loaded = tokio::task::spawn_blocking(move || Place::load(&record, &lines)).await;
     let mut place = loaded.unwrap_or_else(|_| Err(ListenError::new("the reader ended")))?;
-    let (mut tail, mut is_unfinished_noted) = (Tail::default(), false);
+    let mut tail = Tail::default();
+    let mut is_unfinished_noted = false;
     while !inbox.shutdown().is_cancelled() {
-        let (from, before) = (path.clone(), place.clone());
+        let from = path.clone();
+        let before = place.clone();
         let read = tokio::task::spawn_blocking(move || next(&from, &before, tail)).await;
         let read = read.unwrap_or_else(|_| Err(io::Error::other("the reader ended")));
         let number = place.line;
@@ -186,7 +189,8 @@ fn next(path: &Path, place: &Place, tail: Tail) -> io::Result<Found> {
 
 fn read(mut file: File, place: &Place, tail: Tail) -> io::Result<Found> {
     let metadata = file.metadata()?;
-    let (length, changed) = (metadata.len(), metadata.modified().ok());
+    let length = metadata.len();
+    let changed = metadata.modified().ok();
     match length {
         0 => return Ok(Found::Empty),
         length if length < place.position => return Ok(Found::Shorter),

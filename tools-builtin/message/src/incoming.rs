@@ -84,7 +84,8 @@ impl IncomingMessage {
     /// # Errors
     /// Returns [`InvalidMessage`] if the name of the chat or the text is empty, too long, or the name has invisible characters.
     pub fn new(chat: impl Into<String>, text: impl Into<String>) -> Result<Self, InvalidMessage> {
-        let (chat, text) = (chat.into(), text.into());
+        let chat = chat.into();
+        let text = text.into();
         if !(1..=200).contains(&chat.len())
             || chat.chars().any(|c| is_invisible(c) || c.is_control())
         {

@@ -80,7 +80,8 @@ impl Channel for Terminal {
 /// Reads a line of standard input. Returns `None` at its end. A line that is too long ends with more than a message can have.
 fn line() -> Option<Vec<u8>> {
     const MOST: usize = IncomingMessage::MAX_TEXT + 2;
-    let (mut input, mut line) = (io::stdin().lock(), Vec::new());
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
     let length = input
         .by_ref()
         .take(MOST as u64)

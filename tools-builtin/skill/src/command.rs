@@ -123,11 +123,13 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<Vec<&'a Shelved>, SkillC
 }
 
 fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
-    let (library, is_json) = (load(cx)?, arguments.is_given("json"));
+    let library = load(cx)?;
+    let is_json = arguments.is_given("json");
     let mut page = String::new();
     for shelved in &library.skills {
         let skill = &shelved.skill;
-        let (origin, standing) = (skill.origin.to_string(), shelved.standing_text());
+        let origin = skill.origin.to_string();
+        let standing = shelved.standing_text();
         let description = skill.description();
         if is_json {
             let path = skill.path.to_string_lossy();
@@ -167,7 +169,8 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
 }
 
 fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
-    let (library, name) = (load(cx)?, name(arguments)?);
+    let library = load(cx)?;
+    let name = name(arguments)?;
     for shelved in find(&library, &name)? {
         let skill = &shelved.skill;
         let mut page = heading(shelved);
@@ -222,7 +225,8 @@ fn heading(Shelved { skill, .. }: &Shelved) -> String {
 
 /// Shows the files of a project's skill, and approves them if the person or a digest says so.
 async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
-    let (library, name) = (load(cx)?, name(arguments)?);
+    let library = load(cx)?;
+    let name = name(arguments)?;
     let found = find(&library, &name)?;
     let of_project: Vec<_> = found
         .into_iter()
@@ -320,7 +324,8 @@ fn facts(subject: &Subject, changes: &[Change]) -> String {
 }
 
 fn revoke(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
-    let (library, name) = (load(cx)?, name(arguments)?);
+    let library = load(cx)?;
+    let name = name(arguments)?;
     let approvals = Library::approvals().ok_or(SkillCommandError::NoState)?;
     let was_approved = approvals
         .revoke(&library.workspace, &name)

@@ -30,7 +30,8 @@ pub(crate) fn section<'a>(
         .map(|skill| without_description(skill).len())
         .sum();
     let mut left = room.saturating_sub(names);
-    let (mut list, mut shown) = (String::new(), 0);
+    let mut list = String::new();
+    let mut shown = 0;
     for skill in skills {
         let short = without_description(skill);
         let description = visible_line(skill.description(), MAX_DESCRIPTION);

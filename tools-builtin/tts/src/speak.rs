@@ -37,7 +37,8 @@ pub(crate) async fn speak(
     #[schemars(length(min = 1, max = 1024))]
     path: Option<String>,
 ) -> Result<Vec<Content>, ToolError> {
-    let (speech, workspace) = (cx.need::<Speech>()?, cx.need::<Workspace>()?);
+    let speech = cx.need::<Speech>()?;
+    let workspace = cx.need::<Workspace>()?;
     let format = speech.format(path.as_deref())?;
     let sound = speech.speak(cx, &text, voice.as_deref(), format).await?;
     let length = sound.len();

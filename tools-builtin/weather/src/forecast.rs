@@ -52,7 +52,8 @@ pub(crate) async fn forecast(
     request: &WeatherRequest,
 ) -> Result<Value, ToolError> {
     let [temperature, wind_speed, precipitation] = request.units.names();
-    let (latitude, longitude) = (place.latitude.to_string(), place.longitude.to_string());
+    let latitude = place.latitude.to_string();
+    let longitude = place.longitude.to_string();
     let parameters = [
         ("latitude", latitude.as_str()),
         ("longitude", &longitude),

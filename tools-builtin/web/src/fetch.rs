@@ -121,7 +121,8 @@ fn convert(
     whole: bool,
     is_over: &dyn Fn() -> bool,
 ) -> Result<Document, DocumentError> {
-    let (media_type, charset) = (response.media_type(), response.charset());
+    let media_type = response.media_type();
+    let charset = response.charset();
     let source = Source {
         bytes: &response.body,
         media_type: media_type.as_deref(),
@@ -195,7 +196,8 @@ fn image(response: &Response, mime_type: &str) -> Vec<Content> {
     } else {
         ""
     };
-    let (url, size) = (shorten(response.url.as_str()), response.body.len());
+    let url = shorten(response.url.as_str());
+    let size = response.body.len();
     let description = Content::text(format!("[{url}: {mime_type}, {size} bytes{cut}]"));
     vec![
         description,
@@ -274,7 +276,8 @@ impl Conversions {
         conversion: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
     ) -> Result<T, ToolError> {
         let permit = self.permits.acquire().await.ok();
-        let (call, started) = (cx.clone(), Instant::now());
+        let call = cx.clone();
+        let started = Instant::now();
         let converted = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             conversion(&|| call.is_cancelled() || started.elapsed() > self.longest)

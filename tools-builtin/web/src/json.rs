@@ -17,7 +17,10 @@ pub(crate) fn pretty(text: &str) -> String {
 /// Returns valid JSON with line breaks, or `None` if it would exceed a limit.
 fn indent(text: &str, limit: usize) -> Option<String> {
     let mut out = String::with_capacity(text.len());
-    let (mut depth, mut in_string, mut is_escaped, mut opens) = (0_usize, false, false, false);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut is_escaped = false;
+    let mut opens = false;
     for c in text.chars() {
         if out.len() > limit {
             return None;

@@ -161,11 +161,13 @@ fn parse_tree(mut content: &[u8], id_length: usize) -> Option<Tree> {
     let mut tree = Tree::new();
     while !content.is_empty() {
         let end = content.iter().position(|byte| *byte == 0)?;
-        let (head, rest) = (&content[..end], &content[end + 1..]);
+        let head = &content[..end];
+        let rest = &content[end + 1..];
         let (id, rest) = rest.split_at_checked(id_length)?;
         content = rest;
         let space = head.iter().position(|byte| *byte == b' ')?;
-        let (mode, name) = (&head[..space], &head[space + 1..]);
+        let mode = &head[..space];
+        let name = &head[space + 1..];
         let kind = match mode {
             b"100644" | b"100664" => Some(Kind::File),
             b"100755" => Some(Kind::Program),

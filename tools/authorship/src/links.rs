@@ -70,7 +70,8 @@ fn list(root: &Path, named: &[PathBuf], table: &SensitivePaths, most: usize) -> 
         .into_iter()
         .chain(elsewhere.cloned())
         .collect();
-    let (mut links, mut left) = (Vec::new(), most);
+    let mut links = Vec::new();
+    let mut left = most;
     while let Some(folder) = folders.pop_front() {
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         for entry in entries.take(left) {

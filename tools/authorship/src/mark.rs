@@ -139,7 +139,8 @@ impl Marks {
         }
         let written = of_root(&program.root).filter(|git| program.may_write(git));
         let put = written.map(|git| {
-            let (file, mark) = (self.next_file(), self.mark(&git, stamp(&git)));
+            let file = self.next_file();
+            let mark = self.mark(&git, stamp(&git));
             self.put(&file, &mark)?;
             Ok((file, mark))
         });

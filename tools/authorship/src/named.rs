@@ -101,7 +101,8 @@ impl GitNames {
     /// Returns what the settings of a repository at or above a root name, and the files that they include under any condition. Returns
     /// `None` without git.
     fn of_repository(repository: &Repository, root: &Path) -> Option<Self> {
-        let (git, top) = (Git::find(repository)?, &repository.top);
+        let git = Git::find(repository)?;
+        let top = &repository.top;
         let folders = git.answer(&["rev-parse", "--git-dir", "--git-common-dir"]);
         let folders = String::from_utf8_lossy(&folders.unwrap_or_default()).into_owned();
         // Both are the same folder, except in a worktree.
@@ -170,7 +171,8 @@ impl GitNames {
     /// Reads settings files and those that they include. Relative paths in them lie below the folder of the file, the root, or the top of the
     /// repository.
     fn read(git: &Git, mut files: Vec<PathBuf>, root: &Path, top: &Path) -> Self {
-        let (mut named, own) = (Self::default(), files.len());
+        let mut named = Self::default();
+        let own = files.len();
         let mut read = 0;
         while read < files.len().min(MAX_FILES) {
             let file = files[read].clone();

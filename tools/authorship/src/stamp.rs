@@ -55,7 +55,8 @@ pub(crate) fn stamp(git: &Path) -> Option<String> {
 /// or that lie in a folder that was moved or changed itself, and true if the whole tree could be read. A folder with objects and refs is
 /// one of git under any name.
 pub(crate) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
-    let (mut found, mut is_whole) = (Vec::new(), true);
+    let mut found = Vec::new();
+    let mut is_whole = true;
     let mut waiting = vec![(tree.to_owned(), false)];
     let mut folders = 0;
     while let Some((folder, is_in_moved)) = waiting.pop() {

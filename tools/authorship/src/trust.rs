@@ -108,7 +108,8 @@ pub(crate) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, 
     let Some(repository) = Repository::find(root) else {
         return Ok(None);
     };
-    let (is_marked, mut left_out) = (marks.is_marked(&repository), marks.left_out()?);
+    let is_marked = marks.is_marked(&repository);
+    let mut left_out = marks.left_out()?;
     if !is_marked && left_out.is_empty() {
         return Ok(None);
     }
@@ -141,7 +142,8 @@ pub(crate) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, 
     let mut known: BTreeSet<String> = before.values().cloned().collect();
     let mut changed = Vec::new();
     for name in names {
-        let (before, after) = (before.get(name).cloned(), after.get(name).cloned());
+        let before = before.get(name).cloned();
+        let after = after.get(name).cloned();
         let without = known.iter().map(|known| format!("^{known}"));
         let commits = match &after {
             None => Some(Vec::new()),

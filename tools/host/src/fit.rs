@@ -46,7 +46,9 @@ pub fn rows(line: &str, start: usize, room: usize) -> Vec<&str> {
         // A terminal may give a column to a character that takes none.
         _ => used + columns_of(c).max(1),
     };
-    let (mut rows, mut begin, mut used) = (Vec::new(), 0, 0);
+    let mut rows = Vec::new();
+    let mut begin = 0;
+    let mut used = 0;
     for (position, c) in line.char_indices() {
         while position > begin && next(used, c) > room {
             let end = line[begin..position]

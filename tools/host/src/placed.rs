@@ -90,7 +90,8 @@ pub fn find_changed(
     since: u64,
     inner: Option<&Path>,
 ) -> Vec<PathBuf> {
-    let (mut found, mut count) = (Vec::new(), 0);
+    let mut found = Vec::new();
+    let mut count = 0;
     let mut waiting: Vec<PathBuf> = trees.into_iter().collect();
     while let Some(path) = waiting.pop() {
         let metadata = fs::symlink_metadata(&path).ok();

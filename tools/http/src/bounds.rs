@@ -22,7 +22,8 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// Starts the time of a request. The earlier of `total` and the deadline of the call ends it.
     pub(crate) fn new(cx: &ToolContext, url: &Url, total: Duration) -> Self {
-        let (now, deadline) = (Instant::now(), cx.deadline().map(Instant::from_std));
+        let now = Instant::now();
+        let deadline = cx.deadline().map(Instant::from_std);
         // A limit of centuries overflows, and is none.
         let end = now.checked_add(total).into_iter().chain(deadline).min();
         let end = end.unwrap_or_else(|| now + Duration::from_secs(86_400 * 365));

@@ -80,7 +80,8 @@ impl Connection {
                 });
             }
         };
-        let (url, loading) = (&self.url, self.exchange.clone());
+        let url = &self.url;
+        let loading = self.exchange.clone();
         let failed = |reason: String| HttpError::tls(url, reason);
         // A URL has an IPv6 address in brackets, which `ServerName` does not read.
         let name = match literal(url) {

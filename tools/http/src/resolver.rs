@@ -58,7 +58,8 @@ pub(crate) struct CheckedResolver {
 impl reqwest::dns::Resolve for CheckedResolver {
     fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
         let host = name.as_str().to_owned();
-        let (found, names) = (self.inner.resolve(&host), self.names.clone());
+        let found = self.inner.resolve(&host);
+        let names = self.names.clone();
         Box::pin(async move {
             let nothing = |reason: String| NoAddress {
                 host: host.clone(),

@@ -109,7 +109,8 @@ impl FromStr for Head {
     fn from_str(text: &str) -> Result<Self, InvalidHead> {
         let parts = text.split_once(':');
         let parsed = parts.and_then(|(count, hash)| {
-            let (count, hash) = (count.parse().ok()?, hash.parse().ok()?);
+            let count = count.parse().ok()?;
+            let hash = hash.parse().ok()?;
             Some(Self { count, hash })
         });
         parsed.ok_or_else(|| InvalidHead {

@@ -32,7 +32,8 @@ impl SqliteJournal {
     /// # Errors
     /// Returns an error if the file cannot be opened or created, is not a journal, or was written by a newer version.
     pub fn open(path: impl AsRef<Path>, options: JournalOptions) -> Result<Self, OpenError> {
-        let (path, durability) = (path.as_ref(), options.durability);
+        let path = path.as_ref();
+        let durability = options.durability;
         let connection = open::to_write(path, durability)?;
         Ok(Self {
             writer: Arc::new(Writer::start(connection, path.to_owned())?),

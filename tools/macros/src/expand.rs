@@ -87,7 +87,9 @@ fn placeholder(attribute: &Attribute, function: &Function) -> TokenStream {
 }
 
 fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
-    let (tools, needs, was) = (attribute.tools_path(), &attribute.needs, &attribute.was);
+    let tools = attribute.tools_path();
+    let needs = &attribute.needs;
+    let was = &attribute.was;
     let ItemFn { vis, .. } = &function.item;
     let constant = function.constant();
     let conditions = conditions(function);

@@ -29,7 +29,8 @@ pub(super) enum Reach {
 impl Key {
     /// Creates the key of a target within the domain of its scheme.
     pub(crate) fn new(target: &Target, domain: &str) -> Self {
-        let (scheme, value) = (target.scheme(), target.value());
+        let scheme = target.scheme();
+        let value = target.value();
         let mut text = String::with_capacity(scheme.len() + domain.len() + value.len() + 12);
         text.push_str(scheme);
         text.push('\0');

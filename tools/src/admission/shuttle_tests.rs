@@ -39,15 +39,14 @@ fn wait(permit: &Permit<'_>) {
 #[test]
 fn one_writes_and_several_read() {
     check(|| {
-        let (admission, readers, writers) = (
-            Arc::new(Admission::default()),
-            Arc::new(AtomicUsize::new(0)),
-            Arc::new(AtomicUsize::new(0)),
-        );
+        let admission = Arc::new(Admission::default());
+        let readers = Arc::new(AtomicUsize::new(0));
+        let writers = Arc::new(AtomicUsize::new(0));
         let same = admission.clone();
         let call = move |key: &'static str| -> Thread {
-            let (admission, readers, writers) =
-                (admission.clone(), readers.clone(), writers.clone());
+            let admission = admission.clone();
+            let readers = readers.clone();
+            let writers = writers.clone();
             Box::new(move || {
                 let permit = admission.register(request(&[key], None)).unwrap();
                 wait(&permit);
@@ -75,13 +74,12 @@ fn one_writes_and_several_read() {
 #[test]
 fn the_concurrency_limit_holds_and_every_waiting_call_runs() {
     check(|| {
-        let (admission, running) = (
-            Arc::new(Admission::default().with_max_concurrency(1)),
-            Arc::new(AtomicUsize::new(0)),
-        );
+        let admission = Arc::new(Admission::default().with_max_concurrency(1));
+        let running = Arc::new(AtomicUsize::new(0));
         let same = admission.clone();
         let call = move |_| -> Thread {
-            let (admission, running) = (admission.clone(), running.clone());
+            let admission = admission.clone();
+            let running = running.clone();
             Box::new(move || {
                 let permit = match admission.enter(false) {
                     Some(permit) => permit,
@@ -151,7 +149,8 @@ fn nested_calls_do_not_wait_in_a_circle() {
 #[test]
 fn a_call_order_is_kept() {
     check(|| {
-        let (order, arrived) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
+        let order = CallOrder::new();
+        let arrived = Arc::new(AtomicUsize::new(0));
         let tickets: Vec<_> = (0..4).map(|_| order.enqueue()).collect();
         all(tickets
             .into_iter()

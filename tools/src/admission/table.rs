@@ -99,7 +99,8 @@ impl Table {
             outer_calls,
             ..
         } = request;
-        let (mut before, mut behind) = (0, Vec::new());
+        let mut before = 0;
+        let mut behind = Vec::new();
         let conflicts = self.index.conflicts(&keys);
         let others = || {
             conflicts
@@ -304,10 +305,8 @@ impl Table {
             if call.keys.is_empty() || call.keys.iter().any(|key| key.reach != Reach::World) {
                 continue;
             }
-            let (keys, behind) = (
-                std::mem::take(&mut call.keys),
-                std::mem::take(&mut call.behind),
-            );
+            let keys = std::mem::take(&mut call.keys);
+            let behind = std::mem::take(&mut call.behind);
             self.index.remove(*id, &keys);
             self.pass_on(behind);
             self.serve(concurrency, wakers);

@@ -163,7 +163,8 @@ fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
     let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
     // The shortest goes first, so that what it leaves of its share is for the longer ones.
     texts.sort_by_key(|text| text.len());
-    let (mut left, mut count) = (limit, texts.len());
+    let mut left = limit;
+    let mut count = texts.len();
     for text in texts {
         let share = left / count;
         left = left.saturating_sub(text.len().min(share));

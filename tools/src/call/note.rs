@@ -32,10 +32,8 @@ pub(super) fn notes(
     let spelling = entry.spelling(caller.wire());
     let tool = spelling.tool(entry.name());
     let note = |Misspelt { given, near }: &Misspelt| {
-        let (given, near) = (
-            quote(&spelling.spell_unnamed(given), 128),
-            quote(spelling.argument(near), 128),
-        );
+        let given = quote(&spelling.spell_unnamed(given), 128);
+        let near = quote(spelling.argument(near), 128);
         Content::text(format!(
             "note: {given} is not a parameter of {tool}; did you mean {near}?"
         ))

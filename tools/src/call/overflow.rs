@@ -32,12 +32,15 @@ impl Overflow<'_> {
     /// notice alone is longer.
     fn cut(self, text: &mut String, limit: usize) {
         let whole = std::mem::take(text);
-        let (size, most) = (whole.len(), limit.min(whole.len()) / 2);
-        let (before, after) = (head(&whole, most).to_owned(), tail(&whole, most).to_owned());
+        let size = whole.len();
+        let most = limit.min(whole.len()) / 2;
+        let before = head(&whole, most).to_owned();
+        let after = tail(&whole, most).to_owned();
         let handle = self.keep(whole);
         // Reserves room for the largest possible numbers.
         let room = limit.saturating_sub(self.notice(handle.as_deref(), size, most).len() + 2) / 2;
-        let (before, after) = (head(&before, room), tail(&after, room));
+        let before = head(&before, room);
+        let after = tail(&after, room);
         let notice = self.notice(
             handle.as_deref(),
             size - before.len() - after.len(),

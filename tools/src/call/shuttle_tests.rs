@@ -31,11 +31,9 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_releases_its_permi
     seen.check(move || {
         let token = CancellationToken::new();
         let workshop = Workshop::new(&token);
-        let (same, cx, seen) = (
-            workshop.clone(),
-            Workshop::cx("hasty").with_cancellation(token.clone()),
-            noted.clone(),
-        );
+        let same = workshop.clone();
+        let cx = Workshop::cx("hasty").with_cancellation(token.clone());
+        let seen = noted.clone();
         let hasty: Thread = Box::new(move || {
             let outcome = same.call(&cx);
             let finish = same.finish("hasty");
@@ -72,7 +70,9 @@ fn a_call_that_is_dropped_at_any_moment_releases_its_permit() {
     // Ended, dropped while it waits and while it runs.
     seen.check(move || {
         let workshop = Workshop::new(&CancellationToken::new());
-        let (same, leave, seen) = (workshop.clone(), CancellationToken::new(), noted.clone());
+        let same = workshop.clone();
+        let leave = CancellationToken::new();
+        let seen = noted.clone();
         let left = leave.clone();
         let hasty: Thread = Box::new(move || {
             let call = same
@@ -105,7 +105,9 @@ fn a_result_after_the_deadline_is_dropped_and_the_permit_is_released() {
     // In time, late and without a result.
     seen.check(move || {
         let workshop = Workshop::new(&CancellationToken::new());
-        let (same, seen, deadline) = (workshop.clone(), noted.clone(), Instant::now() + LIMIT);
+        let same = workshop.clone();
+        let seen = noted.clone();
+        let deadline = Instant::now() + LIMIT;
         let hasty: Thread = Box::new(move || {
             let cx = Workshop::cx("hasty").with_deadline(deadline.into_std());
             let outcome = same.call(&cx);
@@ -140,7 +142,8 @@ fn a_waiting_call_that_is_cancelled_ends_before_its_turn() {
         let noted = seen.clone();
         // Before the other one and not at all.
         seen.check(move || {
-            let (token, release) = (CancellationToken::new(), CancellationToken::new());
+            let token = CancellationToken::new();
+            let release = CancellationToken::new();
             let workshop = Workshop::new(&token);
             let until = release.clone();
             let hold = move |_: ToolContext, _: Value| until.clone().cancelled_owned();
@@ -148,7 +151,9 @@ fn a_waiting_call_that_is_cancelled_ends_before_its_turn() {
                 .catalog
                 .register(writer("hold", "a"), hold)
                 .unwrap();
-            let (catalog, same, seen) = (workshop.catalog.clone(), workshop.clone(), noted.clone());
+            let catalog = workshop.catalog.clone();
+            let same = workshop.clone();
+            let seen = noted.clone();
             let hold: Thread = Box::new(move || {
                 block_on(catalog.execute(&Workshop::cx("hold"), "hold", json!({}))).unwrap();
             });
@@ -207,10 +212,8 @@ fn a_call_made_by_one_that_ends_at_any_moment_ends_with_it() {
             .catalog
             .register(writer("outer", "b"), outer)
             .unwrap();
-        let (catalog, cx) = (
-            workshop.catalog.clone(),
-            Workshop::cx("outer").with_cancellation(token.clone()),
-        );
+        let catalog = workshop.catalog.clone();
+        let cx = Workshop::cx("outer").with_cancellation(token.clone());
         let call: Thread = Box::new(move || {
             let outcome = block_on(catalog.execute(&cx, "outer", json!({})));
             assert!(
@@ -244,7 +247,8 @@ fn a_cancelled_call_does_not_block_its_call_order() {
     let _inside = clock.enter();
     check(|| {
         let token = CancellationToken::new();
-        let (workshop, order) = (Workshop::new(&token), CallOrder::new());
+        let workshop = Workshop::new(&token);
+        let order = CallOrder::new();
         // The tickets are issued before any call runs, and the first one belongs to the call that is cancelled.
         let hasty = Workshop::cx("hasty")
             .with_cancellation(token.clone())

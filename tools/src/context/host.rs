@@ -153,7 +153,8 @@ impl Host {
     ///
     /// Without a domain, sessions with different roots may wait for each other unnecessarily.
     pub fn with_domain(self, scheme: impl Into<Arc<str>>, domain: impl Into<Arc<str>>) -> Self {
-        let (scheme, domain) = (scheme.into(), domain.into());
+        let scheme = scheme.into();
+        let domain = domain.into();
         self.with(|facts| {
             let domains = Arc::make_mut(facts.domains.get_or_insert_default());
             domains.retain(|(held, _)| *held != scheme);

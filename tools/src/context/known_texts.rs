@@ -242,7 +242,9 @@ impl Texts {
 impl fmt::Debug for KnownTexts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts = self.lock();
-        let (prompts, sent, count) = (texts.prompts.len(), texts.sent.len(), texts.count);
+        let prompts = texts.prompts.len();
+        let sent = texts.sent.len();
+        let count = texts.count;
         f.debug_struct("KnownTexts")
             .field("prompts", &prompts)
             .field("sent", &sent)

@@ -149,12 +149,14 @@ fn fan_out(
 ) -> Result<u64, SchemaError> {
     let mut looks: Vec<Looks<'_>> = vec![Looks::new(); graph.nodes.len()];
     let mut marks = looks.clone();
-    let (mut steps, mut most) = (0, 0);
+    let mut steps = 0;
+    let mut most = 0;
     for node in order {
         if !counts(component[*node]) {
             continue;
         }
-        let (mut looked, mut marked) = (Looks::new(), Looks::new());
+        let mut looked = Looks::new();
+        let mut marked = Looks::new();
         for (part, next) in &graph.nodes[*node].edges {
             if component[*node] != component[*next] {
                 continue;
@@ -201,7 +203,8 @@ fn add<'a>(sum: &mut Looks<'a>, other: &Looks<'a>) {
 /// Returns the visits of the child that is visited most. Subschemas for any child add to those for a particular child.
 fn busiest(looks: &Looks<'_>) -> u64 {
     let any = |part| looks.get(&part).copied().unwrap_or(0);
-    let (items, properties) = (any(ValuePart::Items), any(ValuePart::Properties));
+    let items = any(ValuePart::Items);
+    let properties = any(ValuePart::Properties);
     let children = looks.iter().map(|(part, count)| match part {
         ValuePart::Item(_) => count.saturating_add(items),
         ValuePart::Property(_) => count.saturating_add(properties),

@@ -181,7 +181,8 @@ impl Cost {
             is_look: bool,
         }
         let mut groups = vec![Group::default()];
-        let (mut looks, mut open_looks) = (0u32, 0u32);
+        let mut looks = 0u32;
+        let mut open_looks = 0u32;
         let mut rest = pattern;
         while let Some(character) = rest.chars().next() {
             rest = &rest[character.len_utf8()..];

@@ -34,7 +34,8 @@ impl Validator {
     /// # Errors
     /// Returns an error if the schema is not valid in its dialect, or a regular expression cannot be used.
     pub(super) fn compile(schema: &Value, inspection: &Inspection) -> Result<Self, SchemaError> {
-        let (measure, count) = (inspection.measure.clone(), inspection.pattern_count());
+        let measure = inspection.measure.clone();
+        let count = inspection.pattern_count();
         let patterns = Patterns::compile(&inspection.patterns, count)?;
         let options = jsonschema::options_for::<Instance>()
             // Without this, a reference would be fetched from the network or a file; MCP forbids it too.

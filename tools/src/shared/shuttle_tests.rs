@@ -30,7 +30,8 @@ fn entry(name: &str, line: u32) -> Entry {
 #[test]
 fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_places() {
     check(|| {
-        let (catalog, winner) = (SharedCatalog::new(), Arc::new(Mutex::new(None)));
+        let catalog = SharedCatalog::new();
+        let winner = Arc::new(Mutex::new(None));
         let refusals = Arc::new(Mutex::new(Vec::new()));
         let shared = (catalog.clone(), winner.clone(), refusals.clone());
         let register = |line| {
@@ -99,9 +100,11 @@ fn submissions_are_added_all_or_none_of_them() {
 #[test]
 fn a_tool_may_register_another_while_it_runs_and_so_may_its_neighbour() {
     check(|| {
-        let (catalog, learned) = (SharedCatalog::new(), Arc::new(AtomicUsize::new(0)));
+        let catalog = SharedCatalog::new();
+        let learned = Arc::new(AtomicUsize::new(0));
         for name in ["one", "two"] {
-            let (inner, learned) = (catalog.clone(), learned.clone());
+            let inner = catalog.clone();
+            let learned = learned.clone();
             let teach = move |cx: ToolContext, _: Value| {
                 let is_new = inner.register(tool("learned"), nothing).is_ok();
                 learned.fetch_add(is_new.into(), Ordering::SeqCst);
@@ -178,7 +181,8 @@ fn generations_only_grow_and_no_watcher_misses_the_last_one() {
             thread(&catalog, |catalog| {
                 // Depending on the schedule, this subscribes before, between or after the changes.
                 let mut watch = catalog.subscribe();
-                let (first, mut last) = (watch.generation(), 0);
+                let first = watch.generation();
+                let mut last = 0;
                 while first.max(last) < 3 {
                     let generation = block_on(watch.changed()).unwrap();
                     assert!(
@@ -203,7 +207,8 @@ fn generations_only_grow_and_no_watcher_misses_the_last_one() {
 fn names_that_come_and_go_leave_a_consistent_catalog() {
     check(|| {
         let catalog = SharedCatalog::new();
-        let (removed, added) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let removed = Arc::new(AtomicUsize::new(0));
+        let added = Arc::new(AtomicUsize::new(0));
         let shared = (catalog.clone(), removed.clone(), added.clone());
         all((1..=3).map(|line| {
             thread(&shared, move |(catalog, removed, added)| {
@@ -214,7 +219,8 @@ fn names_that_come_and_go_leave_a_consistent_catalog() {
                 removed.fetch_add(catalog.unregister("t").into(), Ordering::SeqCst);
             })
         }));
-        let (removed, added) = (removed.load(Ordering::SeqCst), added.load(Ordering::SeqCst));
+        let removed = removed.load(Ordering::SeqCst);
+        let added = added.load(Ordering::SeqCst);
         // Each refused thread removed the tool that refused it, unless it was already gone.
         assert_eq!((added - removed, catalog.contains("t")), (0, false));
         assert_eq!(catalog.subscribe().generation(), (added + removed) as u64);

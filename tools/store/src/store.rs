@@ -59,7 +59,8 @@ impl Store {
     }
 
     fn from_connection(connection: Connection, file: Option<(Schema, PathBuf)>) -> Self {
-        let (connection, turn) = (Mutex::new(connection), Arc::new(Semaphore::new(1)));
+        let connection = Mutex::new(connection);
+        let turn = Arc::new(Semaphore::new(1));
         Self {
             shared: Arc::new(Shared {
                 connection,

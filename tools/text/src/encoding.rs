@@ -139,7 +139,8 @@ impl TextEncoding {
 /// Returns true for UTF-8, also with some invalid bytes: a log with one wrong line, or the beginning of a text. Bytes in another encoding
 /// rarely form characters of UTF-8.
 fn is_mostly_utf8(bytes: &[u8]) -> bool {
-    let (mut characters, mut invalid) = (0_usize, 0_usize);
+    let mut characters = 0_usize;
+    let mut invalid = 0_usize;
     for chunk in bytes.utf8_chunks() {
         characters += chunk.valid().bytes().filter(|byte| *byte >= 0xC0).count();
         invalid += usize::from(!chunk.invalid().is_empty());

@@ -52,7 +52,8 @@ fn has_hz(bytes: &[u8]) -> bool {
 
 /// Returns true if each `+` begins characters in base64, or is one before `-`, and there are enough of these characters.
 fn is_utf7(bytes: &[u8]) -> bool {
-    let (mut characters, mut has_end) = (0, false);
+    let mut characters = 0;
+    let mut has_end = false;
     let mut rest = bytes;
     while let Some(plus) = memchr(b'+', rest) {
         rest = &rest[plus + 1..];
@@ -74,7 +75,9 @@ fn is_utf7(bytes: &[u8]) -> bool {
 
 /// Returns the number of characters beyond ASCII in digits of base64 that are units of UTF-16. Returns `None` for other digits.
 fn utf16_characters(digits: &[u8]) -> Option<usize> {
-    let (mut units, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+    let mut units = Vec::new();
+    let mut bits = 0_u32;
+    let mut count = 0;
     for digit in digits {
         let value = match digit {
             b'A'..=b'Z' => digit - b'A',

@@ -68,7 +68,8 @@ impl<'a> Comparison<'a, '_, '_> {
 
     /// Compares the keyword `key` of two schemas.
     fn keywords(&mut self, place: &str, key: &str, before: &'a Keywords, after: &'a Keywords) {
-        let (old, new) = (before.get(key), after.get(key));
+        let old = before.get(key);
+        let new = after.get(key);
         match key {
             "items" | "additionalProperties" | "unevaluatedProperties" => {
                 self.schemas(place, old, new);
@@ -110,7 +111,8 @@ impl<'a> Comparison<'a, '_, '_> {
 
 /// Returns the rule that calls the change of a keyword breaking.
 fn judge(key: &str, before: &Keywords, after: &Keywords) -> Option<Rule> {
-    let (old, new) = (before.get(key), after.get(key)?);
+    let old = before.get(key);
+    let new = after.get(key)?;
     let number = |value: Option<&Value>| value.and_then(Value::as_f64);
     let lacks = |list: &[&Value], values: &[&Value]| values.iter().any(|it| !list.contains(it));
     match key {

@@ -75,9 +75,8 @@ impl CallArgs {
     }
 
     async fn call(&self) -> Result<ToolResult, Error> {
-        let (root, defaults) = (self.host.servers_root(), || {
-            self.host.settings(Values::default())
-        });
+        let root = self.host.servers_root();
+        let defaults = || self.host.settings(Values::default());
         let name = &*self.arguments.name;
         let servers = tool_list::attach_for(name, root, defaults).await?;
         // A tool that waits for approval is not offered, and would be an unknown one.

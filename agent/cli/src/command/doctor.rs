@@ -47,7 +47,8 @@ impl DoctorArgs {
         };
         let settings = self.config.settings(Values::default()).map(with_root);
         // A mistake in the settings must not hide the problems of everything else.
-        let (found, default) = (settings.as_ref().ok(), with_root(Settings::default()));
+        let found = settings.as_ref().ok();
+        let default = with_root(Settings::default());
         let shown = found.unwrap_or(&default);
         let services = self.root.services(shown);
         let mut findings = find_problems(shown, &services);
@@ -160,7 +161,8 @@ fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
     let lines = findings.iter().map(|finding| {
         let name = finding.tool.as_deref().or(finding.provider.as_deref());
         let name = name.map(|name| format!("{}: ", paint(STRONG, visible(name))));
-        let (check, name) = (paint(BAD, finding.check), name.unwrap_or_default());
+        let check = paint(BAD, finding.check);
+        let name = name.unwrap_or_default();
         format!("{check}: {name}{}", visible(&finding.message))
     });
     lines.collect()

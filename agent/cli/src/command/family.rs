@@ -75,7 +75,8 @@ impl FamilyCommand {
         {
             return Self::new(command, below);
         }
-        let (mut values, mut options) = (Vec::new(), FamilyOptions::default());
+        let mut values = Vec::new();
+        let mut options = FamilyOptions::default();
         for argument in command.arguments {
             match argument {
                 Argument::Root => options.root = RootOption::from_arg_matches(matches)?,

@@ -68,7 +68,8 @@ impl ProvidersArgs {
             .into_iter()
             .map(|provider| row(provider, &settings, &choice))
             .collect();
-        let (mut has_asked, mut has_failed) = (false, false);
+        let mut has_asked = false;
+        let mut has_failed = false;
         let mut page = String::new();
         for row in &rows {
             let is_asked = self.check && row.is_configured && row.service.is_some();

@@ -58,7 +58,8 @@ impl RunArgs {
                 consent,
             )
             .await?;
-        let (session, runner) = (&mut opened.session, &opened.runner);
+        let session = &mut opened.session;
+        let runner = &opened.runner;
         self.approvals.answer(session, opened.resumed.as_ref())?;
         let input = match opened.resumed.take() {
             Some(run) => RunInput::Resume(Box::new(run)),

@@ -38,9 +38,8 @@ pub(super) struct WhyArgs {
 
 impl WhyArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let (root, defaults) = (self.host.servers_root(), || {
-            self.host.settings(Values::default())
-        });
+        let root = self.host.servers_root();
+        let defaults = || self.host.settings(Values::default());
         let _servers = tool_list::attach_for(&self.arguments.name, root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?;
@@ -78,7 +77,8 @@ fn verdict(rulings: &[Ruling<'_>]) -> Verdict {
 }
 
 fn unselected_page(name: &str, select: &Setting<Vec<String>>, width: usize) -> String {
-    let (globs, origin) = (select.value.join(" "), select.origin.to_string());
+    let globs = select.value.join(" ");
+    let origin = select.origin.to_string();
     let place = paint(FAINT, format!("({})", visible(&origin)));
     let reason = format!(
         "the session does not select it: `{}` {place}",

@@ -8,11 +8,9 @@ use crate::{fit, program};
 
 /// Returns the text of `config --help` on files and keys.
 pub(crate) fn help() -> String {
-    let (name, file, variable) = (
-        program::name(),
-        folders::settings_name(),
-        program::variable("model"),
-    );
+    let name = program::name();
+    let file = folders::settings_name();
+    let variable = program::variable("model");
     format!(
         "Files:
   Precedence: flags, environment variables, the profile, the project's file, the user's file, the
@@ -57,7 +55,8 @@ fn sorted_keys() -> Vec<&'static KeyAbout> {
 
 /// Returns a file with an example of every key, commented with everything that the key's declaration says.
 fn keys_text() -> String {
-    let (mut text, mut table) = (String::new(), "");
+    let mut text = String::new();
+    let mut table = "";
     for key in sorted_keys() {
         let (inside, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if inside != table {

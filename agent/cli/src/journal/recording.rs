@@ -41,7 +41,8 @@ impl Recording {
         let began_with =
             |value: &String| Setting::new(value.clone(), Origin::Session(name.clone()));
         let keys: &mut ProgramKeys = flags.of_mut();
-        let (is_provider_named, is_model_named) = (keys.provider.is_some(), keys.model.is_some());
+        let is_provider_named = keys.provider.is_some();
+        let is_model_named = keys.model.is_some();
         if self.is_of_user {
             keys.provider.get_or_insert_with(|| began_with(provider));
         }

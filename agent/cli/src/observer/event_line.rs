@@ -84,10 +84,8 @@ pub(super) fn result_line(
     targets: &str,
 ) -> String {
     let end = end_suffix(name, result);
-    let (name, time) = (
-        paint(STRONG, line(name)),
-        duration::format(Duration::from_millis(duration_ms)),
-    );
+    let name = paint(STRONG, line(name));
+    let time = duration::format(Duration::from_millis(duration_ms));
     if result.is_error {
         return format!("{} {name} failed after {time}{targets}", paint(BAD, "<-"));
     }

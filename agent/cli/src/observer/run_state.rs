@@ -68,7 +68,9 @@ impl RunState {
                     let index = self.turn.partition_point(|other| other <= name);
                     self.turn.insert(index, name.clone());
                 }
-                let (id, name, targets) = (id.clone(), name.clone(), targets.clone());
+                let id = id.clone();
+                let name = name.clone();
+                let targets = targets.clone();
                 self.open.push(OpenCall {
                     index: self.calls,
                     id,

@@ -27,7 +27,8 @@ impl ProgramSession {
     /// Runs to the end. Shows nothing but changed protected files.
     async fn run_hidden(&mut self, input: RunInput) -> SessionEnd {
         let token = self.cancellation.clone();
-        let (format, console) = (self.open.runner.format, self.open.runner.console.clone());
+        let format = self.open.runner.format;
+        let console = self.open.runner.console.clone();
         let observer = Arc::new(Observer::new(format, console, token.clone()));
         let events = observer.clone();
         let driver = self.open.runner.driver.clone().with_cancellation(token);
@@ -91,7 +92,8 @@ impl CommandSession for ProgramSession {
                 SessionInput::Call(call) => Direct::prompt(&[call]),
             };
             if self.is_shown {
-                let (open, token) = (&mut self.open, self.cancellation.clone());
+                let open = &mut self.open;
+                let token = self.cancellation.clone();
                 let run = open.runner.run_unattended(&mut open.session, prompt, token);
                 return Ok(run.await);
             }

@@ -64,8 +64,10 @@ impl ProgramSessions {
         let how_to_grant: HowToGrant = Arc::new(move |refused| of_hints.how_to_grant(refused));
         let options = || self.options.with_scope(Some(scope.clone()));
         let open = async |options: SessionOptions| {
-            let (format, console) = (self.format.unwrap_or_default(), self.console.clone());
-            let (how_to_grant, token) = (how_to_grant.clone(), cancellation.clone());
+            let format = self.format.unwrap_or_default();
+            let console = self.console.clone();
+            let how_to_grant = how_to_grant.clone();
+            let token = cancellation.clone();
             options
                 .open(format, console, how_to_grant, token, None)
                 .await

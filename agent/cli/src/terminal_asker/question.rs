@@ -53,7 +53,8 @@ pub(super) fn question(
     preview: Option<&Result<Preview, ToolError>>,
     is_whole: bool,
 ) -> Excerpt {
-    let (approval, width) = (question.approval, width());
+    let approval = question.approval;
+    let width = width();
     let asks = if approval.targets.is_empty() {
         "asks to run"
     } else {
@@ -119,7 +120,8 @@ pub(super) fn choices(
     shown: &Excerpt,
     may_be_kept: bool,
 ) -> String {
-    let (approval, allow) = (question.approval, "Allow?");
+    let approval = question.approval;
+    let allow = "Allow?";
     let targets = join(
         approval.targets.iter().map(|target| format!(" {target}")),
         ",",

@@ -140,7 +140,8 @@ impl Events {
             // A thought goes back as it came, because its signature covers all of its members.
             "thinking" | "redacted_thinking" => (Kind::Thought, &[]),
             "tool_use" => {
-                let (id, name) = (text("id").into_owned(), text("name").into_owned());
+                let id = text("id").into_owned();
+                let name = text("name").into_owned();
                 (Kind::Call { id, name }, &CALL)
             }
             _ => (Kind::Opaque, &[]),

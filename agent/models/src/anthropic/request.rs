@@ -83,13 +83,12 @@ fn retain_paired(said: &mut Vec<Said<'_>>) {
         }
         _ => None,
     };
-    let (call, result) = (
-        |said: &Said<'_>| id(said, "_tool_use", "id"),
-        |said: &Said<'_>| id(said, "_tool_result", "tool_use_id"),
-    );
+    let call = |said: &Said<'_>| id(said, "_tool_use", "id");
+    let result = |said: &Said<'_>| id(said, "_tool_result", "tool_use_id");
     let is_text = |said: &Said<'_>| matches!(said, Said::Text { .. });
     let kept = said.iter().enumerate().map(|(at, part)| {
-        let (before, after) = (&said[..at], &said[at..]);
+        let before = &said[..at];
+        let after = &said[at..];
         let is_answered =
             |id: &String| after.iter().any(|other| result(other).as_ref() == Some(id));
         let is_called = |id: &String| before.iter().any(|other| call(other).as_ref() == Some(id));

@@ -132,7 +132,8 @@ impl Calls {
     }
 
     fn open(&mut self, fragment: &Fragment<'_>, turn: &mut TurnBuilder<'_>) -> usize {
-        let (id, name) = (String::new(), String::new());
+        let id = String::new();
+        let name = String::new();
         self.0.push(OpenCall {
             at: turn.open(Kind::Call { id, name }),
             index: fragment.index,

@@ -50,7 +50,8 @@ impl ReadReply for Events {
             turn.end = Some(reason);
             turn.has_ended = true;
         }
-        let (message, delta) = (choice.get("message"), choice.get("delta"));
+        let message = choice.get("message");
+        let delta = choice.get("delta");
         // Perplexity's chunks have the whole message so far beside the new piece.
         let is_whole = chunk.get("object").json() == "\"chat.completion\"";
         if message.is_object() && (is_whole || !delta.is_object()) {
@@ -224,10 +225,8 @@ fn add_detail(merged: &mut Vec<Value>, detail: Value) {
 /// Returns the tokens. Returns `None` if none are stated.
 fn usage_of(usage: &Fields<'_>) -> Option<Usage> {
     let details = usage.get("prompt_tokens_details").fields();
-    let (input, output) = (
-        usage.get("prompt_tokens").number(),
-        usage.get("completion_tokens").number(),
-    );
+    let input = usage.get("prompt_tokens").number();
+    let output = usage.get("completion_tokens").number();
     let total = usage.get("total_tokens").number();
     let cached = [
         details.get("cached_tokens"),

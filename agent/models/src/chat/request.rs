@@ -35,7 +35,8 @@ fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> 
         })
         .collect();
     if separates {
-        let (text, beside) = (TURN.to_owned(), None);
+        let text = TURN.to_owned();
+        let beside = None;
         messages.push(assistant(model, vec![Said::Text { text, beside }]));
     }
     if !content.is_empty() {
@@ -55,8 +56,11 @@ fn parts(content: &[Content]) -> Value {
 }
 
 fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Value {
-    let (mut text, mut parts, mut calls) = (String::new(), Vec::new(), Vec::new());
-    let (mut fields, mut has_items) = (Map::new(), false);
+    let mut text = String::new();
+    let mut parts = Vec::new();
+    let mut calls = Vec::new();
+    let mut fields = Map::new();
+    let mut has_items = false;
     for said in said {
         match said {
             Said::Text { text: more, beside } => {
@@ -168,7 +172,8 @@ pub(crate) fn request_for_call(model: &Profile, parts: &RequestParts<'_>) -> Opt
 
 /// Returns the fields of every request.
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
-    let (service, generation) = (asked.service, asked.generation);
+    let service = asked.service;
+    let generation = asked.generation;
     asked.check_parallel_calls()?;
     let has_named_calls = !matches!(service.forced_calls, ForcedCalls::Any | ForcedCalls::Never);
     if matches!(generation.tool_choice, Some(ToolChoice::Tool(_))) && !has_named_calls {
@@ -189,7 +194,8 @@ fn reasoning(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
         let reason = format!("no field of {} is known for it", service.name);
         return refused(REASONING, reason);
     };
-    let (level, is_off) = (effort.name(), effort == ReasoningEffort::Off);
+    let level = effort.name();
+    let is_off = effort == ReasoningEffort::Off;
     let efforts = service.efforts.as_ref();
     let is_known = efforts.is_none_or(|efforts| efforts.iter().any(|known| known == level));
     let has_own_levels = asked.facts.is_some_and(|facts| facts.efforts.is_some());

@@ -158,7 +158,8 @@ impl Events {
         let goes_on = call.get("willContinue").is_true();
         // A call without the rest of its arguments would be another one than the model wrote, so it is refused.
         let is_in_parts = goes_on || !call.get("partialArgs").is_null();
-        let (id, name) = (text("id"), text("name"));
+        let id = text("id");
+        let name = text("name");
         // The rest of a call in parts.
         let args = find_arguments(call, "args");
         if name.is_empty() && (is_in_parts || args.is_null() || args.is_empty()) {

@@ -47,7 +47,8 @@ impl ReadReply for Events {
 fn read_call(call: Raw<'_>, turn: &mut TurnBuilder<'_>) {
     let (fields, function) = (call.fields(), call.get("function").fields());
     let text = |value: Raw<'_>| value.text().unwrap_or_default().into_owned();
-    let (id, name) = (text(fields.get("id")), text(function.get("name")));
+    let id = text(fields.get("id"));
+    let name = text(function.get("name"));
     let at = turn.open(Kind::Call { id, name });
     let block = turn.block(at);
     let arguments = find_arguments(&function, "arguments");

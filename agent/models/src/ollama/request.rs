@@ -46,7 +46,9 @@ fn user(content: &[Content]) -> Value {
 }
 
 fn assistant(said: Vec<Said<'_>>) -> Value {
-    let (mut text, mut thoughts, mut calls) = (String::new(), Vec::new(), Vec::new());
+    let mut text = String::new();
+    let mut thoughts = Vec::new();
+    let mut calls = Vec::new();
     for said in said {
         match said {
             Said::Text { text: more, .. } => text += &more,

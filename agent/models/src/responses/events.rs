@@ -234,7 +234,8 @@ impl Events {
         if !std::mem::replace(&mut closed.is_open, false) {
             return;
         }
-        let (at, sort) = (closed.at, closed.sort);
+        let at = closed.at;
+        let sort = closed.sort;
         let stated = text_of(item, sort);
         let streamed = turn.block(at).text.clone();
         match stated.strip_prefix(&streamed) {

@@ -99,7 +99,8 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     /// Creates the place of some schemas and of all that may apply with them.
     fn new(differences: &'a Differences, mut pending: Vec<&'a Value>) -> Self {
-        let (mut schemas, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut schemas = Vec::new();
+        let mut seen = BTreeSet::new();
         while let Some(schema) = pending.pop() {
             let Value::Object(keywords) = schema else {
                 continue;

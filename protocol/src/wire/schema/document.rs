@@ -65,7 +65,8 @@ impl Document {
             references,
             is_embedded: false,
         };
-        let (mut schemas, mut edges) = (BTreeMap::new(), BTreeMap::new());
+        let mut schemas = BTreeMap::new();
+        let mut edges = BTreeMap::new();
         // A list, since chains of definitions are longer than a small stack is deep.
         let mut pending = vec![String::new()];
         while let Some(pointer) = pending.pop() {
@@ -282,7 +283,8 @@ impl Source<'_> {
         if !fragment.is_empty() && !fragment.starts_with('/') {
             return None; // An anchor.
         }
-        let (mut target, mut pointer) = (self.root, String::new());
+        let mut target = self.root;
+        let mut pointer = String::new();
         for segment in fragment.split('/').skip(1) {
             let key = segment.replace("~1", "/").replace("~0", "~");
             target = child(target, &key)?;

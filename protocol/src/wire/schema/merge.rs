@@ -134,7 +134,8 @@ fn common_types(one: &Value, other: &Value) -> Option<Value> {
         Value::String(name) => vec![name.clone()],
         list => strings(Some(list)).map(str::to_owned).collect(),
     };
-    let (ones, others) = (names(one), names(other));
+    let ones = names(one);
+    let others = names(other);
     let has = |list: &[String], name: &str| {
         list.iter()
             .any(|other| other == name || (name == "integer" && other == "number"))

@@ -16,7 +16,8 @@ pub(super) struct JobScope(pub(super) Job);
 
 impl SessionScope for JobScope {
     fn settings(&self, settings: Settings, has_provider: bool) -> Result<Settings, CommandError> {
-        let (id, spec) = (self.0.id, &self.0.spec);
+        let id = self.0.id;
+        let spec = &self.0.spec;
         if !has_provider {
             // The default provider would read the prompt as calls.
             let error = format!(

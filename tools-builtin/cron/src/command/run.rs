@@ -34,7 +34,9 @@ pub(super) async fn run(
             }
         }
     }
-    let (failed, ending, mut exit) = (OnceCell::new(), token.child_token(), Exit::Success);
+    let failed = OnceCell::new();
+    let ending = token.child_token();
+    let mut exit = Exit::Success;
     // Before a job is taken, so that no run is used up that could not begin.
     let check = async |job: &Job| {
         let Err(error) = check(&*sessions, job).await else {
@@ -68,7 +70,8 @@ pub(super) async fn run(
     if is_once {
         let served = server.serve_due(&ending, &mut run).await?;
         if served.unreadable > 0 {
-            let (jobs, program) = (counted(served.unreadable as u64, "job"), program::name());
+            let jobs = counted(served.unreadable as u64, "job");
+            let program = program::name();
             cx.warn(&format!(
                 "paused {jobs} that cannot be read; {program} cron log has the reason"
             ));

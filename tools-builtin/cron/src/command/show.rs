@@ -94,14 +94,13 @@ fn row(job: &Result<Job, UnreadableJob>) -> [String; 5] {
             (job.id, next, times, &job.workspace, work)
         }
         Err(error) => {
-            let (next, reason) = ("unreadable".to_owned(), error.reason.clone());
+            let next = "unreadable".to_owned();
+            let reason = error.reason.clone();
             (error.id, next, String::new(), &error.workspace, reason)
         }
     };
-    let (times, workspace) = (
-        visible(&times).into_owned(),
-        visible(workspace).into_owned(),
-    );
+    let times = visible(&times).into_owned();
+    let workspace = visible(workspace).into_owned();
     [id.to_string(), next, times, workspace, one_line(&work)]
 }
 

@@ -154,7 +154,8 @@ impl Aside {
         }
         in_place::tidy(&look.root);
         let files = planted.iter().zip(places).map(|(path, place)| {
-            let (note, was_there) = (look.note(path), before.found.contains_key(*path));
+            let note = look.note(path);
+            let was_there = before.found.contains_key(*path);
             SetAside::new(&look.root, path, note, place, was_there)
         });
         files.collect()

@@ -51,7 +51,8 @@ impl<'a> Group<'a> {
             }
             (files, folder) => {
                 let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-                let (folder, count) = (folder.unwrap_or_default(), files.len());
+                let folder = folder.unwrap_or_default();
+                let count = files.len();
                 let text = format!(
                     "{folder}/ is new and has {count} files that run or configure programs: "
                 );
@@ -113,7 +114,9 @@ fn content(place: &Path) -> Option<String> {
 pub(super) fn question(groups: &[Group<'_>]) -> Option<(Question, Vec<SetAside>)> {
     let first = groups.first()?.files.first()?;
     let place = first.place.as_ref()?.parent()?;
-    let (mut lines, mut shown, mut others) = (String::new(), Vec::new(), 0);
+    let mut lines = String::new();
+    let mut shown = Vec::new();
+    let mut others = 0;
     let mut left = ROOM;
     for group in groups {
         let block = group

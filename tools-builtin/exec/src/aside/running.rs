@@ -354,7 +354,8 @@ fn read(files: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Left> 
 
 /// Removes the record, or keeps it for what is left to do. One that cannot be changed is looked at once more as it is.
 fn finish(mut left: Left) {
-    let (folders, new) = (&left.folders, left.file.with_extension("new"));
+    let folders = &left.folders;
+    let new = left.file.with_extension("new");
     if left.program.is_done {
         left.program.found.retain(|(path, _)| {
             let path = path.as_path();

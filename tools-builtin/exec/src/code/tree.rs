@@ -65,10 +65,8 @@ impl Reach {
             };
             for entry in entries.flatten() {
                 left = left.checked_sub(1)?;
-                let (path, name) = (
-                    entry.path(),
-                    entry.file_name().to_string_lossy().into_owned(),
-                );
+                let path = entry.path();
+                let name = entry.file_name().to_string_lossy().into_owned();
                 let Ok(metadata) = fs::symlink_metadata(&path) else {
                     continue;
                 };

@@ -58,7 +58,8 @@ impl Network {
     }
 
     fn serve(proxy: Proxy, gate: Gate) -> Self {
-        let (serving, way) = (proxy.clone(), gate.clone());
+        let serving = proxy.clone();
+        let way = gate.clone();
         let task = tokio::spawn(async move {
             // An error means that the program did not start, which its end tells.
             if let Ok(listener) = way.listener().await {

@@ -64,7 +64,8 @@ impl Program {
         let stderr = Output::new(Text::Pipe(Ring::new(KEPT)), &publish);
         let stdout = Output::new(stdout, &publish);
         let running = supervise::start(&prepared.launch, stdout, stderr).await;
-        let (running, prepared) = (running.map_err(not_started)?, Arc::new(prepared));
+        let running = running.map_err(not_started)?;
+        let prepared = Arc::new(prepared);
         settle_at_end(&prepared, &running);
         Ok(Self {
             running,
@@ -83,7 +84,8 @@ impl Program {
     /// Stops the program when it exceeds the limit of its disks. Must be called in a Tokio runtime.
     pub(super) fn watch_disk(self: &Arc<Self>) {
         // The look at the disk must not keep a program whose drop ends it.
-        let (disk, program) = (self.prepared.disk.clone(), Arc::downgrade(self));
+        let disk = self.prepared.disk.clone();
+        let program = Arc::downgrade(self);
         let mut ended = self.news.clone();
         tokio::spawn(async move {
             // The sender goes with the program.

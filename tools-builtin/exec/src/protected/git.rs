@@ -134,7 +134,8 @@ fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> boo
             return false;
         };
         *left = rest;
-        let (path, name) = (entry.path(), entry.file_name());
+        let path = entry.path();
+        let name = entry.file_name();
         let (Ok(metadata), Some(name)) = (fs::symlink_metadata(&path), name.to_str()) else {
             return false;
         };

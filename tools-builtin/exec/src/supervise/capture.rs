@@ -48,7 +48,8 @@ impl Capture {
                 tail: String::new(),
             };
         }
-        let (end, start) = (torn_end(&self.head), torn_start(&tail));
+        let end = torn_end(&self.head);
+        let start = torn_start(&tail);
         Captured {
             head: lossy(&self.head[..self.head.len() - end]),
             left_out: left_out + (end + start) as u64,

@@ -107,7 +107,8 @@ impl<C> Running<C> {
 
     /// Writes to the standard input in the background and closes it. The program need not read.
     pub fn feed(&self, bytes: Vec<u8>) {
-        let (stdin, mut status) = (self.stdin.clone(), self.status.clone());
+        let stdin = self.stdin.clone();
+        let mut status = self.status.clone();
         tokio::spawn(async move {
             tokio::select! {
                 // An error means that the program does not want more.

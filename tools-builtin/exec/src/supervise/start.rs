@@ -45,7 +45,8 @@ pub async fn start<C: Collect>(
 
     let (gone, tree_gone) = watch::channel(false);
     let (publish, status) = watch::channel(Status::Running);
-    let (stdout, stderr) = (Arc::new(Mutex::new(stdout)), Arc::new(Mutex::new(stderr)));
+    let stdout = Arc::new(Mutex::new(stdout));
+    let stderr = Arc::new(Mutex::new(stderr));
     let mut drains = vec![drain(streams.stdout, stdout.clone(), tree_gone.clone())];
     match streams.stderr {
         Some(stream) => drains.push(drain(stream, stderr.clone(), tree_gone)),

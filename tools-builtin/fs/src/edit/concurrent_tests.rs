@@ -35,10 +35,8 @@ fn writers_at_the_same_time_lose_no_update() {
     let write = |writer: usize| {
         start.wait();
         for edit in 0..EDITS {
-            let (old, new) = (
-                format!("w{writer}={edit};"),
-                format!("w{writer}={};", edit + 1),
-            );
+            let old = format!("w{writer}={edit};");
+            let new = format!("w{writer}={};", edit + 1);
             apply_edit(Files::new(&Host::new(), &shared), &path, once(&old, &new)).unwrap();
         }
     };

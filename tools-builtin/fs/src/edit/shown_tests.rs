@@ -39,10 +39,12 @@ fn check(file: &str, old: &str, new: &str, all: bool) {
     let Ok(diff) = runtime.block_on(fixture.call("fs.edit", edit)) else {
         return assert_eq!(fixture.read("a"), file);
     };
-    let (diff, after) = (diff.to_text(), fixture.read("a"));
+    let diff = diff.to_text();
+    let after = fixture.read("a");
     assert_ne!(after, file);
     // Lines that are equal at both ends need not be shown, nor those between two replaced places. The bytes of each other line must be.
-    let (before, after) = (lines(file), lines(&after));
+    let before = lines(file);
+    let after = lines(&after);
     let same = before
         .iter()
         .zip(&after)

@@ -63,7 +63,8 @@ fn naive(file: &[Token], old: &[Token], step: usize) -> Vec<usize> {
                 .zip(old)
                 .all(|(here, old)| here.shown == old.shown && *here != INVALID)
     };
-    let (mut found, mut at) = (Vec::new(), 0);
+    let mut found = Vec::new();
+    let mut at = 0;
     while at < file.len() {
         if is_here(at) {
             found.push(at);
@@ -122,7 +123,8 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
         "{found:?}"
     );
     // The bytes around the matches are unchanged, with the lines of `new` between them in any line ending style.
-    let (mut rest, mut from) = (pass(&outcome, mark.as_bytes()), 0);
+    let mut rest = pass(&outcome, mark.as_bytes());
+    let mut from = 0;
     for at in found {
         rest = pass(rest, &bytes(&file[from..at]));
         from = at + tokens.len();
@@ -147,7 +149,8 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
             rest.contains('\r'),
         )
     };
-    let (before, after) = (styles(&bytes(file)), styles(&outcome));
+    let before = styles(&bytes(file));
+    let after = styles(&outcome);
     if matches!(
         before,
         (true, false, false) | (false, true, false) | (false, false, true)

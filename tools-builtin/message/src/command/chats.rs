@@ -137,7 +137,8 @@ impl Chats {
         message: QueuedMessage,
     ) {
         if waiting.push(&key, message) {
-            let (chats, folder) = (self.clone(), folder.clone());
+            let chats = self.clone();
+            let folder = folder.clone();
             let mut tasks = self.tasks.lock().ignore_poison();
             while tasks.try_join_next().is_some() {}
             tasks.spawn(async move { chats.serve(key, &folder).await });

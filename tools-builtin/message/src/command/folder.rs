@@ -178,7 +178,8 @@ fn files(journal: PathBuf) -> Option<SessionFiles<PathBuf>> {
 /// Returns the name of the folder of a channel that this file describes. No name of a channel contains `@`.
 fn folder_name(channel: &str, origin: Option<&Path>, user: Option<&Path>) -> String {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let (origin, user) = (origin.map(canonical), user.map(canonical));
+    let origin = origin.map(canonical);
+    let user = user.map(canonical);
     let Some(origin) = origin.filter(|origin| Some(origin) != user.as_ref()) else {
         return channel.to_owned();
     };

@@ -87,7 +87,8 @@ async fn ask(connection: &mut Connection, command: impl Display) -> io::Result<S
 
 /// Reads a reply to the end of its last line.
 async fn reply(connection: &mut Connection) -> io::Result<String> {
-    let (mut reply, mut start) = (String::new(), 0);
+    let mut reply = String::new();
+    let mut start = 0;
     while reply.len() < MAX_REPLY {
         let byte = connection.read_u8().await?;
         reply.push(if byte.is_ascii() {

@@ -13,7 +13,8 @@ pub(super) fn escape(text: &str) -> String {
 
 /// Returns a text of Slack as people see it: `<@U1>` as `@U1`, `<#C1|team>` as `#team`, and a link as its label and its URL.
 fn plain(text: &str) -> String {
-    let (mut plain, mut rest) = (String::new(), text);
+    let mut plain = String::new();
+    let mut rest = text;
     while let Some((before, inner, after)) = split_mark(rest) {
         plain += before;
         let (target, label) = halves(inner, '|');

@@ -79,7 +79,8 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         }
         args.extend(["-v".to_owned(), voice.to_owned()]);
     }
-    let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+    let sandbox = cx.need::<Sandbox>()?;
+    let workspace = cx.need::<Workspace>()?;
     check_installed(&workspace)?;
     let empty = tempfile::tempdir().map_err(|error| fail(&error))?;
     let workspace =

@@ -89,7 +89,8 @@ fn key(
     settings: &Settings,
     speech: &Speech,
 ) -> Result<Result<Option<BoundSecret>, String>, SettingsError> {
-    let (keys, key) = (settings.of::<SpeechKeys>(), speech.backend().key);
+    let keys = settings.of::<SpeechKeys>();
+    let key = speech.backend().key;
     // A service at another address, such as one on this machine, may need no key, and does not get that of the usual variable.
     let usual = key.filter(|_| keys.service_url.is_none());
     let place = keys.key().or_else(|| usual.map(|key| key.usual_place()));

@@ -32,7 +32,8 @@ pub(super) fn from_settings(
 /// Adds the search of a session, which has a client of its own: it alone has the key, and reaches a backend on this machine or in a private
 /// network. A search that the program brings itself stays.
 pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
-    let (found, client) = (from_settings(settings)?, services.get::<HttpClient>());
+    let found = from_settings(settings)?;
+    let client = services.get::<HttpClient>();
     if services.get::<WebSearch>().is_some() {
         return Ok(());
     }

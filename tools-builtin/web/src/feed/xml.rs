@@ -166,7 +166,8 @@ fn field(name: &str) -> Option<Field> {
 
 /// Returns the address of `<link href>`, unless it is of something beside the entry.
 fn alternate(start: &BytesStart<'_>) -> Option<String> {
-    let (mut href, mut is_alternate) = (None, true);
+    let mut href = None;
+    let mut is_alternate = true;
     // Comparing each attribute with all others would be quadratic.
     for attribute in start.attributes().with_checks(false).flatten() {
         match attribute.key.as_ref() {

@@ -60,7 +60,8 @@ impl Attributes {
         if range.is_some() {
             return;
         }
-        let (value, start) = (value(), self.values.len());
+        let value = value();
+        let start = self.values.len();
         if value.len() <= MAX_VALUE {
             self.values.push_str(&value);
         }

@@ -281,7 +281,9 @@ fn raw_length(text: &[u8], name: &[u8]) -> usize {
 
 /// Returns the length of a script. In a comment, a script may contain tags of scripts.
 fn script_length(text: &[u8]) -> usize {
-    let (mut at, mut in_comment, mut is_nested) = (0, false, false);
+    let mut at = 0;
+    let mut in_comment = false;
+    let mut is_nested = false;
     while let Some(skipped) = memchr2(b'<', b'-', &text[at..]) {
         at += skipped;
         let rest = &text[at..];

@@ -197,7 +197,8 @@ impl Document {
             if list.is_bare {
                 self.containers.pop();
             }
-            let (is_ordered, depth) = (list.number.is_some(), self.containers.len());
+            let is_ordered = list.number.is_some();
+            let depth = self.containers.len();
             self.previous = Some(PreviousList {
                 is_ordered,
                 is_other: list.is_other,

@@ -32,7 +32,8 @@ pub(crate) async fn search(
     #[schemars(range(min = 1, max = 20))]
     count: Option<usize>,
 ) -> Result<ToolResult, ToolError> {
-    let (client, web_search) = (cx.need::<HttpClient>()?, cx.need::<WebSearch>()?);
+    let client = cx.need::<HttpClient>()?;
+    let web_search = cx.need::<WebSearch>()?;
     let found = web_search.search(cx, &client, &query, count).await?;
     Ok(to_result(&web_search, &found))
 }

@@ -90,7 +90,8 @@ pub fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, SettingsError> {
 /// also if they lead to an error.
 pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Loaded, SettingsError> {
     let (mut loaded, user_layer) = load_user()?;
-    let (home, user) = (folders::home(), folders::settings());
+    let home = folders::home();
+    let user = folders::settings();
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &user_layer)?;
     // A project overrides no setting of the program either.
     let mut below = built_in()?;
@@ -134,7 +135,8 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
 /// Returns the contents of the project's settings files for this directory, the nearest first, and whether the user's file trusts the
 /// directory of each.
 pub fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, SettingsError> {
-    let (home, user) = (folders::home(), folders::settings());
+    let home = folders::home();
+    let user = folders::settings();
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &load_user()?.1)?;
     let read = found.into_iter().filter_map(|file| match file {
         ProjectFile::Read(found) => Some((found.content, found.trusting.is_some())),

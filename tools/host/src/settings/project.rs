@@ -65,7 +65,8 @@ impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
             "if the user's file does not",
             CONTRADICTS,
             |project, user| {
-                let (project, user) = (project.set()?, user.set()?);
+                let project = project.set()?;
+                let user = user.set()?;
                 (project.value != user.value).then_some(&project.origin)
             },
         )

@@ -112,7 +112,8 @@ impl Values {
         section: &mut Section<'_>,
         is_profile: bool,
     ) -> (Self, Option<SettingsError>) {
-        let (mut values, mut mistake) = (Self::default(), None);
+        let mut values = Self::default();
+        let mut mistake = None;
         for (key, slot) in values.entries_mut() {
             // Keys that are not read are unknown to the section, which refuses them.
             if key.about().in_profile || !is_profile {

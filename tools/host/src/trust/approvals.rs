@@ -227,10 +227,8 @@ impl Subject {
         facts.sort();
         facts.dedup();
         let changes = facts.into_iter().filter_map(|fact| {
-            let (before, after) = (
-                earlier.facts.get(fact).cloned(),
-                self.facts.get(fact).cloned(),
-            );
+            let before = earlier.facts.get(fact).cloned();
+            let after = self.facts.get(fact).cloned();
             (before != after).then(|| Change {
                 fact: fact.clone(),
                 before,

@@ -101,7 +101,8 @@ impl Mask {
 impl Search {
     /// Returns `None` if the secrets are gigabytes.
     fn new(secrets: &[BoundSecret]) -> Option<Self> {
-        let (mut patterns, mut replacements) = (Vec::new(), Vec::new());
+        let mut patterns = Vec::new();
+        let mut replacements = Vec::new();
         for secret in secrets {
             let replacement = format!("[secret:{}]", secret.name);
             for (spelling, encoding) in spellings(&secret.prefix, secret.secret.expose()) {
@@ -152,7 +153,8 @@ impl Search {
 
     /// Masks the text up to `end`. Returns it, and where the rest begins, which is before `end` if a secret is in between.
     fn masked_until(&self, bytes: &[u8], end: usize) -> (Vec<u8>, usize) {
-        let (mut masked, mut done) = (Vec::with_capacity(end), 0);
+        let mut masked = Vec::with_capacity(end);
+        let mut done = 0;
         for (start, found) in self.find(bytes) {
             if start >= end {
                 break;
@@ -190,7 +192,8 @@ impl Search {
     fn find(&self, bytes: &[u8]) -> Vec<(usize, Match)> {
         let mut parts: Vec<(usize, Match)> = Vec::new();
         for found in self.matches(bytes) {
-            let (mut start, mut last) = (found.start(), found);
+            let mut start = found.start();
+            let mut last = found;
             while let Some((first, before)) =
                 parts.pop_if(|(_, before)| before.end() > found.start())
             {

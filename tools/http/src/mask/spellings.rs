@@ -151,7 +151,8 @@ fn base64(text: &str) -> Vec<String> {
     for before in 0..3 {
         let padded = [&vec![0; before][..], text.as_bytes()].concat();
         // The first characters hold bits of the bytes before the text, the last one may hold bits of those after it.
-        let (start, end) = ((before * 8).div_ceil(6), padded.len() * 8 / 6);
+        let start = (before * 8).div_ceil(6);
+        let end = padded.len() * 8 / 6;
         found.extend(
             [&BASE64, &BASE64URL_NOPAD].map(|base| base.encode(&padded)[start..end].to_owned()),
         );

@@ -26,7 +26,8 @@ pub(super) async fn serve(
 ) {
     let tasks = Tasks::default();
     let service = service_fn(|request| {
-        let (proxy, tasks) = (proxy.clone(), tasks.clone());
+        let proxy = proxy.clone();
+        let tasks = tasks.clone();
         async move { Ok::<_, Infallible>(answer(&proxy, &tasks, request).await) }
     });
     let mut builder = Builder::new();

@@ -141,7 +141,8 @@ impl Proxy {
     }
 
     fn note(&self, refusal: &Refusal) {
-        let (sentence, mut refused) = (refusal.sentence(), self.refused.lock().ignore_poison());
+        let sentence = refusal.sentence();
+        let mut refused = self.refused.lock().ignore_poison();
         // A server that does not answer is the program's own affair.
         let is_notable = !refusal.status().is_server_error();
         if is_notable && !refused.contains(&sentence) && refused.len() < MAX_COUNTED {

@@ -36,7 +36,8 @@ pub(super) async fn open(
     let url = location::parse(&format!("https://{authority}/")).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
     let server = proxy.connect(&url).await?;
-    let (proxy, upgrade) = (proxy.clone(), hyper::upgrade::on(request));
+    let proxy = proxy.clone();
+    let upgrade = hyper::upgrade::on(request);
     tasks.spawn(async move {
         // An error means that the program went away.
         let Ok(client) = upgrade.await else { return };
@@ -71,7 +72,9 @@ async fn carry(
 
 /// Reads the first message of TLS, which names the host in plain text.
 async fn hello(client: &mut (impl AsyncRead + Unpin), url: &Url) -> Result<Vec<u8>, String> {
-    let (mut acceptor, mut hello, mut piece) = (Acceptor::default(), Vec::new(), [0; 4096]);
+    let mut acceptor = Acceptor::default();
+    let mut hello = Vec::new();
+    let mut piece = [0; 4096];
     loop {
         let length = client.read(&mut piece).await.unwrap_or(0);
         hello.extend_from_slice(&piece[..length]);

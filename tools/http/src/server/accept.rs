@@ -28,7 +28,8 @@ pub async fn accept<C>(
     C: Future<Output = ()> + Send + 'static,
 {
     let places = Places::new(max_connections.max(1));
-    let (mut open, mut waiting) = (JoinSet::new(), None);
+    let mut open = JoinSet::new();
+    let mut waiting = None;
     loop {
         tokio::select! {
             accepted = next(&listener, &places), if waiting.is_none() => waiting = Some(accepted),

@@ -148,7 +148,8 @@ impl Server {
             max_connections,
             shutdown.clone(),
             |stream, place| {
-                let (shared, shutdown) = (shared.clone(), shutdown.clone());
+                let shared = shared.clone();
+                let shutdown = shutdown.clone();
                 async move {
                     // An error means that the client went away.
                     let _ = connection(stream, place, shared, shutdown).await;
@@ -183,7 +184,8 @@ where
     let answered = CancellationToken::new();
     let service = service_fn(|request| {
         let (answer, options, hosts) = &*shared;
-        let (answered, place) = (&answered, &place);
+        let answered = &answered;
+        let place = &place;
         async move {
             let answer = match read(request, options, hosts).await {
                 Ok(request) => {

@@ -134,7 +134,8 @@ impl Places {
                 NoPlace::Full
             })?;
         }
-        let (number, ended) = (table.next, CancellationToken::new());
+        let number = table.next;
+        let ended = CancellationToken::new();
         table.next += 1;
         table.taken.insert(
             number,

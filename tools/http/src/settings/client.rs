@@ -127,7 +127,8 @@ pub fn server_options(settings: &Settings) -> Result<HttpOptions, SettingsError>
 /// Returns the options that the settings describe. A secret that is not found is not sent.
 fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let keys = keys(settings);
-    let (hosts, proxy) = (keys.private_hosts.iter(), keys.tool_proxy.as_ref());
+    let hosts = keys.private_hosts.iter();
+    let proxy = keys.tool_proxy.as_ref();
     let mut options = HttpOptions {
         private_hosts: hosts.map(|host| host.value.clone()).collect(),
         proxy: proxy.map(|proxy| proxy.value.clone()),

@@ -102,7 +102,8 @@ async fn elicitation(cx: ToolContext, arguments: Value) -> Result<String, ToolEr
     let described = |text: &str| json!({"type": "string", "description": text});
     let fields = json!({"username": described("User's response"), "email": described("User's email address")});
     let answer = ask(&cx, elicit("user", text(&arguments["message"]), fields)).await?;
-    let (action, content) = (text(&answer["action"]), &answer["content"]);
+    let action = text(&answer["action"]);
+    let content = &answer["content"];
     Ok(format!(
         "User response: <action: {action}, content: {content}>"
     ))
@@ -110,7 +111,8 @@ async fn elicitation(cx: ToolContext, arguments: Value) -> Result<String, ToolEr
 
 async fn complete(cx: &ToolContext, request: PeerRequest) -> Result<String, ToolError> {
     let answer = ask(cx, request).await?;
-    let (action, content) = (text(&answer["action"]), &answer["content"]);
+    let action = text(&answer["action"]);
+    let content = &answer["content"];
     Ok(format!(
         "Elicitation completed: action={action}, content={content}"
     ))
@@ -176,10 +178,8 @@ async fn all(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let requests = [elicit_name(), sample_greeting(), list_roots()];
     let answers = peer(&cx)?.request_all(&cx, requests).await;
     let answers = answers.map_err(fail)?;
-    let (name, greeting) = (
-        &answers[0]["content"]["name"],
-        &answers[1]["content"]["text"],
-    );
+    let name = &answers[0]["content"]["name"];
+    let greeting = &answers[1]["content"]["text"];
     Ok(format!("{name} {greeting} {}", answers[2]["roots"]))
 }
 
@@ -188,7 +188,8 @@ async fn rounds(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let name = ask(&cx, name).await?;
     let color = elicit_text("step2", "Step 2: What is your favorite color?", "color");
     let color = ask(&cx, color).await?;
-    let (name, color) = (&name["content"]["name"], &color["content"]["color"]);
+    let name = &name["content"]["name"];
+    let color = &color["content"]["color"];
     Ok(format!("{name} likes {color}"))
 }
 

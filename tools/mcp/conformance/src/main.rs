@@ -32,7 +32,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             task_after: task_tools::TASK_AFTER,
             ..ServerLimits::default()
         });
-    let (changed, mut changes) = (server.clone(), tools::subscribe());
+    let changed = server.clone();
+    let mut changes = tools::subscribe();
     tokio::spawn(async move {
         while changes.changed().await.is_some() {
             if let Ok(tools) = served() {

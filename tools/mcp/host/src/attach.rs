@@ -98,7 +98,8 @@ impl AttachedTools for Attached {
     }
 
     fn with_reasons(&self, host: Host) -> Host {
-        let (servers, pins) = (self.servers.clone(), self.pins.clone());
+        let servers = self.servers.clone();
+        let pins = self.pins.clone();
         host.with_service(AbsentTools::new(move |name| {
             absence_reason(servers.clone(), pins.clone(), name.to_owned())
         }))
@@ -159,7 +160,8 @@ fn wait_of(tool: &str, server: &str, pins: &Pins) -> Option<String> {
 /// Returns the note about tools that wait for approval.
 fn waiting(server: &str, tools: &[Pending]) -> String {
     let tools: Vec<_> = tools.iter().map(|pending| pending.tool.as_str()).collect();
-    let (program, tools) = (program::name(), tools.join(", "));
+    let program = program::name();
+    let tools = tools.join(", ");
     format!(
         "new or changed tools of the MCP server {server} wait for approval: {tools}; see them with {program} mcp approve {server}"
     )

@@ -34,7 +34,8 @@ struct McpServers;
 
 impl RemoteTools for McpServers {
     fn clauses(&self, root: &Path) -> (Vec<Clause>, Vec<Clause>) {
-        let (mut reads, mut allowed) = (Vec::new(), Vec::new());
+        let mut reads = Vec::new();
+        let mut allowed = Vec::new();
         let Ok(inventory) = Inventory::load(root) else {
             return (reads, allowed);
         };

@@ -84,7 +84,8 @@ impl Inventory {
         };
         let workspace = folders::workspace(root)?;
         let root = Path::new(&workspace);
-        let (user, path) = (McpFile::read(user)?, root.join(PROJECT_FILE));
+        let user = McpFile::read(user)?;
+        let path = root.join(PROJECT_FILE);
         let (project, fault) = match McpFile::read_within(root, &path) {
             Ok(project) => (project, None),
             Err(fault) => (McpFile::from_text(path, "")?, Some(fault)),

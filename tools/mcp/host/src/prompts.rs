@@ -26,7 +26,8 @@ impl Attached {
     /// Returns the commands of the prompts that servers list, with their descriptions. Servers that were not needed yet are connected
     /// if `connects` is true, and left out otherwise. The second list has the reasons of those that cannot be listed.
     pub(super) async fn list_prompts(&self, connects: bool) -> (Vec<[String; 2]>, Vec<String>) {
-        let (mut rows, mut failures) = (Vec::new(), Vec::new());
+        let mut rows = Vec::new();
+        let mut failures = Vec::new();
         for server in self.servers.list() {
             if !connects && !matches!(server.status(), Status::Connected { .. }) {
                 continue;

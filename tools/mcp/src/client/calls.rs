@@ -144,7 +144,8 @@ impl Drop for Sent<'_> {
         }
         // Without a runtime the connection has ended too.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let (peer, id) = (self.peer.clone(), self.id.clone());
+            let peer = self.peer.clone();
+            let id = self.id.clone();
             runtime.spawn(async move {
                 let params = CancelledNotificationParam::new(Some(id), Some(ABANDONED.to_owned()));
                 let _ = peer.notify_cancelled(params).await;

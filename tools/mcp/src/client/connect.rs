@@ -25,7 +25,8 @@ pub(super) async fn connect(
     client: &Client,
     is_legacy: &mut bool,
 ) -> Result<Connected<Client>, ImportError> {
-    let (server, limit) = (&imported.import.server, imported.import.connect_timeout);
+    let server = &imported.import.server;
+    let limit = imported.import.connect_timeout;
     let connecting = async {
         if !*is_legacy {
             let started = Instant::now();

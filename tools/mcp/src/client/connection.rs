@@ -58,7 +58,9 @@ impl Connection {
     pub(super) async fn run(mut self) {
         let imported = self.imported.clone();
         let client = Client { imported };
-        let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
+        let mut is_legacy = false;
+        let mut failures = 0;
+        let mut delays = delays();
         if self.imported.status() == Status::Idle {
             self.imported
                 .stop
@@ -232,7 +234,8 @@ async fn listen(
     changes: SubscriptionFilter,
     first: Option<Result<Subscription, ServiceError>>,
 ) {
-    let (mut opened, mut delays) = (first, delays());
+    let mut opened = first;
+    let mut delays = delays();
     loop {
         match opened.take() {
             Some(Ok(mut subscription)) => {

@@ -109,10 +109,13 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
     if !T::is_offered(peer) {
         return Ok(listing);
     }
-    let (mut known, hasher) = (HashSet::new(), RandomState::new());
+    let mut known = HashSet::new();
+    let hasher = RandomState::new();
     let mut seen = HashSet::new();
-    let (mut cursor, mut bytes, mut repeated, deadline) =
-        (None, 0, 0, Instant::now() + LIST_TIMEOUT);
+    let mut cursor = None;
+    let mut bytes = 0;
+    let mut repeated = 0;
+    let deadline = Instant::now() + LIST_TIMEOUT;
     for number in 1.. {
         let request = T::request(PaginatedRequestParams::default().with_cursor(cursor));
         let options = PeerRequestOptions::with_timeout(PAGE_TIMEOUT);
@@ -278,7 +281,8 @@ fn read_item<T: Listed>(mut value: Value) -> Item<T> {
         if fields.remove(field).is_some() {
             dropped.push(field);
             if let Ok(item) = T::deserialize(&value) {
-                let (name, fields) = (visible_line(&name, MAX_NAME), dropped.join(", "));
+                let name = visible_line(&name, MAX_NAME);
+                let fields = dropped.join(", ");
                 return (
                     Ok(item),
                     Some(format!(

@@ -28,7 +28,9 @@ const WORDS: [(&str, &str); 12] = [
 /// Returns `None` if the text has none of these, or would be too long.
 pub(super) fn strict(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let (mut made, mut copied, mut at) = (String::new(), 0, 0);
+    let mut made = String::new();
+    let mut copied = 0;
+    let mut at = 0;
     // The quote of the string that is being read.
     let mut quote = None;
     while let Some(byte) = bytes.get(at) {

@@ -157,7 +157,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
             }
             _ => {}
         }
-        let (sending, open) = (self.transport.send(item), self.open.clone());
+        let sending = self.transport.send(item);
+        let open = self.open.clone();
         async move {
             let outcome = sending.await;
             if let (Err(_), Some(number)) = (&outcome, sent) {

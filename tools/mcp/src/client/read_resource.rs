@@ -52,7 +52,8 @@ async fn read(
     arguments: Value,
 ) -> Result<ToolResult, ToolErrorKind> {
     let text = |key: &str| arguments[key].as_str().unwrap_or_default();
-    let (server, uri) = (text("server"), text("uri"));
+    let server = text("server");
+    let uri = text("uri");
     let Some(imported) = servers.iter().find(|known| known.name().as_str() == server) else {
         let names: Vec<_> = servers.iter().map(|known| known.name().as_str()).collect();
         let names = names.join(", ");

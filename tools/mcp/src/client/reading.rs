@@ -116,7 +116,8 @@ fn among_others(text: &str, own: Option<&Value>) -> Vec<String> {
 
 /// Returns the messages among the first objects that begin so.
 fn beginning_with(begin: &str, text: &str, own: Option<&Value>) -> Vec<String> {
-    let (mut found, mut at) = (Vec::new(), 0);
+    let mut found = Vec::new();
+    let mut at = 0;
     for _ in 0..MAX_STARTS {
         let Some(start) = text[at..].find(begin).map(|start| at + start) else {
             break;
@@ -256,7 +257,8 @@ pub(super) fn refusal(id: &Value, message: &str) -> String {
 /// Returns an error in place of an answer that is no JSON. Returns `None` for a text that does not look like an answer.
 fn unreadable(text: &str, own: Option<&Value>) -> Option<String> {
     let reason = serde_json::from_str::<Envelope>(text).err()?;
-    let (version, method) = (text.find("\"jsonrpc\""), text.find("\"method\""));
+    let version = text.find("\"jsonrpc\"");
+    let method = text.find("\"method\"");
     let content = text.find("\"result\"").or_else(|| text.find("\"error\""))?;
     if version.is_none() || method.is_some_and(|method| method < content) {
         return None;
@@ -280,7 +282,9 @@ fn first_id(text: &str) -> Option<Value> {
 
 /// Returns a JSON text with a note in place of the levels over the limit.
 fn shallow(text: &str) -> String {
-    let (mut made, mut copied, mut nesting) = (String::new(), 0, Nesting::default());
+    let mut made = String::new();
+    let mut copied = 0;
+    let mut nesting = Nesting::default();
     for (at, byte) in text.bytes().enumerate() {
         let before = nesting.depth;
         nesting.push(byte);

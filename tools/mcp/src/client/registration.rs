@@ -275,7 +275,8 @@ fn register_usable<T>(
     mut tool: Tool,
     mut register: impl FnMut(Tool) -> Result<T, RegisterError>,
 ) -> (Result<T, RegisterError>, Vec<String>) {
-    let (outcome, mut notes) = (register(tool.clone()), Vec::new());
+    let outcome = register(tool.clone());
+    let mut notes = Vec::new();
     if !matches!(outcome, Err(RegisterError::Schema { .. })) {
         return (outcome, notes);
     }

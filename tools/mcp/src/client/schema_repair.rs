@@ -115,7 +115,8 @@ pub(super) fn escape_references(schema: &mut Value) {
 fn remove(schema: &mut Value, pointer: &str) -> Option<String> {
     let (parent, name) = pointer.rsplit_once('/')?;
     let holder = parent.rsplit('/').next().unwrap_or_default();
-    let (is_named, is_listed) = (NAMED.contains(&holder), LISTS.contains(&holder));
+    let is_named = NAMED.contains(&holder);
+    let is_listed = LISTS.contains(&holder);
     let name = name.replace("~1", "/").replace("~0", "~");
     match schema.pointer_mut(parent)? {
         Value::Object(fields) if is_named => *fields.get_mut(&name)? = json!({}),

@@ -93,7 +93,8 @@ impl McpFile {
         path: impl Into<PathBuf>,
         text: impl Into<String>,
     ) -> Result<Self, ConfigError> {
-        let (path, text) = (path.into(), text.into());
+        let path = path.into();
+        let text = text.into();
         let document = match Json::parse(text.clone()).map(Json::into_value) {
             _ if text.trim().is_empty() => Map::new(),
             Ok(Value::Object(document)) => document,

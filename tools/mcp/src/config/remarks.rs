@@ -43,7 +43,8 @@ impl ServerSettings {
         server: &ServerName,
         tools: impl Iterator<Item = (&'a ToolName, &'a ServerTool)>,
     ) -> Vec<EffectsRemark> {
-        let (mut remarks, mut names) = (Vec::new(), BTreeSet::new());
+        let mut remarks = Vec::new();
+        let mut names = BTreeSet::new();
         let mut remark = |text, is_fault| remarks.push(EffectsRemark { text, is_fault });
         for (name, definition) in tools {
             names.insert(definition.name());

@@ -63,7 +63,8 @@ impl Handler {
         };
         let mut asked = FuturesUnordered::new();
         let mut task_after = pin!(tokio::time::sleep(self.options.limits.task_after));
-        let (mut status, mut is_cancelled) = (None, false);
+        let mut status = None;
+        let mut is_cancelled = false;
         loop {
             let step = if !running.waiting.0.is_empty() {
                 // Requests that are made at the same time go to the client together.

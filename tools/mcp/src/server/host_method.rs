@@ -26,7 +26,8 @@ impl Handler {
         };
         let mut params = serde_json::to_value(params).map_err(internal)?;
         let mut take = |key: &str| params.as_object_mut().and_then(|params| params.remove(key));
-        let (answers, state, _) = (take("inputResponses"), take("requestState"), take("_meta"));
+        let answers = take("inputResponses");
+        let state = take("requestState");
         let answers = answers.map(serde_json::from_value).transpose();
         let answers = answers.map_err(internal)?.unwrap_or_default();
         let asked = AskedOf {

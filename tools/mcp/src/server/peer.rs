@@ -145,7 +145,9 @@ impl Peer {
     ) -> (Self, mpsc::Receiver<Box<Message>>) {
         // Boxed, because a channel allocates room for all that it may hold, for each call.
         let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
-        let (early, refused, next_key) = (Mutex::new(early), OnceLock::new(), AtomicU64::new(1));
+        let early = Mutex::new(early);
+        let refused = OnceLock::new();
+        let next_key = AtomicU64::new(1);
         (
             Self(Arc::new(Inner {
                 messages,

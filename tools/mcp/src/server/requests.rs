@@ -235,7 +235,8 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (mut tools, ended) = (self.shared.tools.subscribe(), self.ended.clone());
+        let mut tools = self.shared.tools.subscribe();
+        let ended = self.ended.clone();
         tokio::spawn(async move {
             loop {
                 tokio::select! {

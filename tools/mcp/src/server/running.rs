@@ -80,7 +80,8 @@ impl Running {
         (permit, tracked): (Permit, TaskTrackerToken),
         work: Work,
     ) -> Self {
-        let (outcome, waiting) = (None, Waiting::default());
+        let outcome = None;
+        let waiting = Waiting::default();
         let counted = Some(Counted {
             permit,
             _tracked: tracked,

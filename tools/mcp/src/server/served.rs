@@ -120,7 +120,8 @@ pub(super) struct Page {
 
 impl Definitions {
     pub(super) fn new(entries: &[Arc<Entry>], names: Option<&Underscored>) -> Self {
-        let (mut tools, mut left_out) = (Vec::new(), Vec::new());
+        let mut tools = Vec::new();
+        let mut left_out = Vec::new();
         for entry in entries {
             match definition(entry) {
                 Ok(mut tool) => {

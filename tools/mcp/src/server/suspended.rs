@@ -32,7 +32,8 @@ impl Suspended {
         let (taker, taken) = oneshot::channel::<oneshot::Sender<Running>>();
         let asked = running.asked.clone();
         self.lock().insert(state.clone(), Waiting { asked, taker });
-        let (all, key) = (self.clone(), state.clone());
+        let all = self.clone();
+        let key = state.clone();
         tokio::spawn(async move {
             let ended = async {
                 running.run_alone().await;

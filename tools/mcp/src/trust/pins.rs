@@ -293,7 +293,8 @@ impl Review for Pins {
             .pinned
             .as_ref()
             .map(|pinned| pinned.get(&tool.name).cloned());
-        let (name, digest) = (tool.name.clone(), pin.digest);
+        let name = tool.name.clone();
+        let digest = pin.digest;
         state.listed.insert(name.clone(), pin);
         drop(state);
         match pinned {

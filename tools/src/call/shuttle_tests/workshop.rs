@@ -97,8 +97,11 @@ impl Workshop {
         } = workshop.clone();
         let token = token.clone();
         let write = move |cx: ToolContext, _: Value| {
-            let (inside, begun, token) = (inside.clone(), begun.clone(), token.clone());
-            let (contexts, finished) = (contexts.clone(), finished.clone());
+            let inside = inside.clone();
+            let begun = begun.clone();
+            let token = token.clone();
+            let contexts = contexts.clone();
+            let finished = finished.clone();
             async move {
                 assert_eq!(
                     inside.fetch_add(1, Ordering::SeqCst),

@@ -150,7 +150,8 @@ fn a_tool_that_is_built_while_its_catalog_gets_another_admission_has_one_of_the_
     check(|| {
         let admissions = [(); 2].map(|()| Arc::new(Admission::default()));
         let slot = Slot::linked(&PLAIN, admissions[0].clone());
-        let (first, second) = (slot.clone(), admissions[1].clone());
+        let first = slot.clone();
+        let second = admissions[1].clone();
         let moved = Arc::new(shuttle::sync::Mutex::new(None));
         let put = moved.clone();
         all([

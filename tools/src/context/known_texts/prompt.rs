@@ -52,7 +52,8 @@ impl Prompt {
             && words <= MAX_WORDS
             && [&self.text, &self.lower].into_iter().any(|text| {
                 text.match_indices(run).any(|(at, _)| {
-                    let (before, after) = (&text[..at], &text[at + run.len()..]);
+                    let before = &text[..at];
+                    let after = &text[at + run.len()..];
                     let goes_on = run == ended && is_of_word(after.chars().next());
                     !goes_on && !is_of_word(before.chars().next_back())
                 })

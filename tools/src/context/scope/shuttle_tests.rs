@@ -66,7 +66,8 @@ fn every_waiter_is_notified_of_the_end_of_a_call() {
 fn the_end_of_a_call_is_not_that_of_the_one_around_it() {
     check(|| {
         let [outer, inner, other] = calls();
-        let (ending, asking) = (inner.clone(), inner.clone());
+        let ending = inner.clone();
+        let asking = inner.clone();
         all([
             Box::new(move || ending.call().unwrap().end()) as Thread,
             Box::new(move || {

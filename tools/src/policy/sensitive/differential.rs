@@ -127,7 +127,8 @@ fn path(paths: &SensitivePaths) -> impl Strategy<Value = String> + use<> {
 }
 
 fn compare(count: u32) {
-    let (own, built_in) = (paths(), SensitivePaths::default());
+    let own = paths();
+    let built_in = SensitivePaths::default();
     let levels = [
         Sensitivity::BuildFile,
         Sensitivity::DotFile,

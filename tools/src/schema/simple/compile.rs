@@ -51,7 +51,8 @@ impl Compiler {
     /// Reads the form that schemars gives an `Option`: a schema or null.
     fn nullable(&mut self, branches: &[Value]) -> Option<SimpleSchema> {
         let [some, none] = branches else { return None };
-        let (some, none) = (self.schema(some)?, self.schema(none)?);
+        let some = self.schema(some)?;
+        let none = self.schema(none)?;
         matches!(none.kind, Kind::Null).then_some(SimpleSchema {
             is_nullable: true,
             ..some

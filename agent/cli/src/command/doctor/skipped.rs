@@ -41,7 +41,8 @@ fn unsent_findings<'a>(
     skipped: impl Iterator<Item = (&'a ToolName, &'a SkipReason)>,
 ) -> Vec<Finding> {
     let mut formats = BTreeMap::<_, Vec<_>>::new();
-    let (mut collisions, mut limits) = (BTreeSet::new(), BTreeMap::new());
+    let mut collisions = BTreeSet::new();
+    let mut limits = BTreeMap::new();
     for (name, reason) in skipped {
         match reason {
             SkipReason::Unsendable { format, reason } => {

@@ -44,10 +44,8 @@ async fn complete(
         caching: Some(false),
         ..GenerationOptions::new()
     };
-    let (messages, tools) = (
-        [Message::text(Role::User, "Answer with the word ok.")],
-        ToolSet::default(),
-    );
+    let messages = [Message::text(Role::User, "Answer with the word ok.")];
+    let tools = ToolSet::default();
     let token = CancellationToken::new();
     let mut request = Request::new(&messages, &tools, &token);
     request.deadline = Some(deadline);

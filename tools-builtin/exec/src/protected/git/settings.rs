@@ -31,7 +31,8 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     if text.contains(['\\', '\0', '\r']) {
         return false;
     }
-    let (before, after) = (former.map(lines).unwrap_or_default(), lines(text));
+    let before = former.map(lines).unwrap_or_default();
+    let after = lines(text);
     // A line that is gone decides as much as a new one: a filter that encrypts, a check of commits.
     let are_fine = |lines: &[Line<'_>], others: &[Line<'_>]| {
         lines.iter().all(|line| {
@@ -50,8 +51,10 @@ const DECIDING: &str = "push user author committer url include includeif";
 /// commits is, than git says by itself: for a further remote, a new branch of a known one, or a submodule in `modules`, the text of
 /// `.gitmodules`. Settings of pushes and the author that are the user's own do not count.
 pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> bool {
-    let (own, modules) = (lines(own), lines(modules));
-    let (mut old, mut new) = (lines(former), lines(text));
+    let own = lines(own);
+    let modules = lines(modules);
+    let mut old = lines(former);
+    let mut new = lines(text);
     old.retain(|line| !line.is_head());
     new.retain(|line| !line.is_head());
     let has = |section: &str, sub: &str, key: &str| {
@@ -62,7 +65,8 @@ pub(super) fn redirects(former: &str, text: &str, own: &str, modules: &str) -> b
         |it: &&Line<'_>| it.section() == "remote" && ["url", "pushurl"].contains(&&*it.key);
     let known = new.iter().filter(|it| has("remote", it.sub, ""));
     // The order of addresses counts, too.
-    let (before, after) = (old.iter().filter(is_address), known.filter(is_address));
+    let before = old.iter().filter(is_address);
+    let after = known.filter(is_address);
     if !before.map(Line::setting).eq(after.map(Line::setting)) {
         return true;
     }
@@ -224,7 +228,8 @@ impl Line<'_> {
         let Some(name) = self.section.as_deref() else {
             return false;
         };
-        let (key, value) = (&*self.key, self.value);
+        let key = &*self.key;
+        let value = self.value;
         // The files of a submodule lie beside the repository that has it.
         let is_of_module =
             is_module && name == "core" && key == "worktree" && value.starts_with("../");

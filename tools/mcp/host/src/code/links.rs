@@ -15,12 +15,15 @@ pub(super) fn documents(workspace: &Path) -> Option<Vec<PathBuf>> {
 }
 
 fn documents_among(workspace: &Path, most: usize) -> Option<Vec<PathBuf>> {
-    let (mut waiting, mut found, mut left) = (vec![workspace.to_owned()], Vec::new(), most);
+    let mut waiting = vec![workspace.to_owned()];
+    let mut found = Vec::new();
+    let mut left = most;
     while let Some(folder) = waiting.pop() {
         for entry in fs::read_dir(&folder).ok()? {
             let entry = entry.ok()?;
             left = left.checked_sub(1)?;
-            let (kind, path) = (entry.file_type().ok()?, entry.path());
+            let kind = entry.file_type().ok()?;
+            let path = entry.path();
             if kind.is_dir() && entry.file_name() != ".git" {
                 waiting.push(path);
             } else if kind.is_symlink() && !is_document(&path) {

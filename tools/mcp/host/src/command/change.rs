@@ -179,7 +179,8 @@ fn add(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError>
 
 /// Removes a server, its approval, its variables, its pins and its login.
 fn remove(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError> {
-    let (name, is_of_project) = (&*connect::name(arguments)?, arguments.is_given("project"));
+    let name = &*connect::name(arguments)?;
+    let is_of_project = arguments.is_given("project");
     let mut inventory = load(cx, is_of_project)?;
     let owner = if is_of_project {
         FileOwner::Project

@@ -41,7 +41,8 @@ pub(super) const TEST: Command = Command {
 
 /// Prints the servers of both files.
 fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError> {
-    let (inventory, is_json) = (connect::load(cx)?, arguments.is_given("json"));
+    let inventory = connect::load(cx)?;
+    let is_json = arguments.is_given("json");
     inventory.warn();
     let mut page = String::new();
     for (name, owner, configured) in inventory.servers() {

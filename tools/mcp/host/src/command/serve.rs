@@ -93,7 +93,8 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         cancellation: &shutdown,
     };
     let clients = cx.client_calls(request).await?;
-    let (context, _attached) = (clients.context, clients.attached);
+    let context = clients.context;
+    let _attached = clients.attached;
     // Nobody knows the text that the model of a client has read.
     context.record_exposure();
     let context = context.with_service(models(None));

@@ -37,7 +37,8 @@ impl UrlSecrets {
             .map(Secret::expose)
             .filter(|value| value.len() >= BoundSecret::MIN_LENGTH)
         {
-            let (mut query, mut path) = (url.clone(), url.clone());
+            let mut query = url.clone();
+            let mut path = url.clone();
             query.set_query(Some(value));
             path.set_path(value);
             let spellings = [

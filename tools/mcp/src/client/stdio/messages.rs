@@ -98,7 +98,9 @@ impl Messages {
 
     /// Takes bytes of the server. A line that is too long is the end.
     fn take(&mut self, bytes: &[u8]) {
-        let (mut ready, mut is_over, mut is_flood) = (Vec::new(), false, false);
+        let mut ready = Vec::new();
+        let mut is_over = false;
+        let mut is_flood = false;
         let mut lines = std::mem::take(&mut self.lines);
         lines.push(bytes, |line, is_cut| {
             is_over |= is_cut;

@@ -142,7 +142,8 @@ impl StdioServer {
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
         let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
         // The walls last until the process is gone, also if the connection is dropped before.
-        let (ended, of_process) = (running.watch_end(), kept.clone());
+        let ended = running.watch_end();
+        let of_process = kept.clone();
         tokio::spawn(async move {
             ended.await;
             drop(of_process);

@@ -55,7 +55,8 @@ impl RemoteTask {
         first: Duration,
     ) -> Result<Self, ToolErrorKind> {
         if stored.id.len() > MAX_ID {
-            let (server, length) = (imported.name(), stored.id.len());
+            let server = imported.name();
+            let length = stored.id.len();
             let message = format!(
                 "the MCP server {server} named a task with an id of {length} bytes; at most {MAX_ID} are kept"
             );
@@ -99,7 +100,8 @@ impl RemoteTask {
     /// Waits up to `wait` for the end. Questions go to the person of the call.
     async fn attend_for(&self, cx: &ToolContext, wait: Duration) {
         let mut until = Instant::now().checked_add(wait);
-        let (mut seen, mut told) = (self.seen.subscribe(), None);
+        let mut seen = self.seen.subscribe();
+        let mut told = None;
         loop {
             let latest = seen.borrow_and_update().clone();
             match latest {

@@ -24,7 +24,8 @@ pub(super) async fn join_parts(
     answer: Response<BoxBody<Bytes, Infallible>>,
 ) -> Response<BoxBody<Bytes, Infallible>> {
     let (head, mut rest) = answer.into_parts();
-    let (mut first, mut turns) = (BytesMut::new(), 0);
+    let mut first = BytesMut::new();
+    let mut turns = 0;
     while first.len() < MAX_BYTES {
         match rest.frame().now_or_never() {
             Some(Some(Ok(frame))) => {

@@ -51,7 +51,8 @@ impl ToolServer {
         let ended = CancellationToken::new();
         // However the server ends, the sessions of its clients do too.
         let _ended = ended.clone().drop_guard();
-        let (server, sessions) = (self.clone(), Arc::new(Sessions::default()));
+        let server = self.clone();
+        let sessions = Arc::new(Sessions::default());
         let max_bytes = self.options.limits.max_message_bytes;
         let config = options.config(address, max_bytes, ended.clone());
         let calls = Calls::new(self.options.limits);
@@ -107,7 +108,8 @@ async fn serve(
 ) {
     let endpoint = Arc::new(endpoint);
     accept(listener, connections, shutdown.clone(), |stream, place| {
-        let (endpoint, shutdown) = (endpoint.clone(), shutdown.clone());
+        let endpoint = endpoint.clone();
+        let shutdown = shutdown.clone();
         async move {
             if let Err(error) = connection(stream, place, endpoint, shutdown).await {
                 tracing::debug!("a connection failed: {error}");

@@ -95,7 +95,8 @@ impl Tasks {
 
     /// Runs a task to its end and keeps its result for a time.
     async fn run(self, task: Arc<RunningTask>, running: Running) {
-        let (started, ttl) = (Instant::now(), self.0.limits.task_ttl);
+        let started = Instant::now();
+        let ttl = self.0.limits.task_ttl;
         let mut end = task.run(running, ttl).await;
         // Without the lock of the table, so that the measuring holds up no other task.
         let mut bytes = size(&end);

@@ -290,8 +290,10 @@ impl Redirect {
 
     /// Waits for a request with this state, and returns its URL. Other programs of this machine may make others.
     pub(super) async fn answer(self, state: String) -> io::Result<String> {
-        let (found, shutdown) = (Arc::new(OnceLock::new()), CancellationToken::new());
-        let (answered, ended) = (found.clone(), shutdown.clone());
+        let found = Arc::new(OnceLock::new());
+        let shutdown = CancellationToken::new();
+        let answered = found.clone();
+        let ended = shutdown.clone();
         let answer = move |request: tools_http::server::ServerRequest| {
             let url = Url::parse(&format!("{}?{}", self.url, request.query)).ok();
             let url = url.filter(|url| {
