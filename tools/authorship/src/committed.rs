@@ -166,4 +166,4 @@ fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -193,7 +193,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::committed::tests::Scratch;
 
     /// Returns the content of a tree of these modes and names. The ids count from one.
     fn content(entries: &[(&str, &str)]) -> Vec<u8> {

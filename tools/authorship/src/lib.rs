@@ -16,8 +16,6 @@ mod process;
 mod records;
 mod repository;
 mod running;
-#[cfg(test)]
-mod scratch;
 mod stamp;
 mod trust;
 mod walk;

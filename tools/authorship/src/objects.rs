@@ -107,7 +107,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::committed::tests::Scratch;
 
     const LIMIT: Duration = Duration::from_secs(20);
 

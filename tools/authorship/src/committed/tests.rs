@@ -14,7 +14,6 @@ use super::*;
 use crate::content;
 use crate::history::Kind;
 use crate::repository::Repository;
-use crate::scratch::Scratch;
 
 const USER: &str = "me@home.example";
 const STRANGER: &str = "other@away.example";
@@ -87,6 +86,34 @@ fn git(folder: &Path, args: &[&str], input: &str) -> Vec<u8> {
     let ended = child.wait_with_output().unwrap();
     assert!(ended.status.success(), "{args:?}");
     ended.stdout
+}
+
+/// A repository for objects, without a commit.
+pub(crate) struct Scratch(TempDir);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        git(dir.path(), &["init", "-q"], "");
+        Self(dir)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn opened(&self) -> Git {
+        let repository = Repository::find(&self.path().canonicalize().unwrap());
+        Git::find(&repository.unwrap()).unwrap()
+    }
+
+    /// Writes an object, which need not be one that git accepts. Returns its id.
+    pub(crate) fn write(&self, kind: &str, content: &[u8]) -> String {
+        fs::write(self.path().join("content"), content).unwrap();
+        let args = ["hash-object", "--literally", "-w", "-t", kind, "content"];
+        let id = String::from_utf8(git(self.path(), &args, "")).unwrap();
+        id.trim().to_owned()
+    }
 }
 
 fn read(folder: &Path) -> Option<Committed> {

@@ -172,7 +172,11 @@ pub(super) fn trials() -> Vec<Trial> {
                     folder,
                     ..Place::new(layers, &[("AGENTS.md", "old")])
                 };
-                let (result, _) = place.sh(&ALL, "echo new > AGENTS.md", Some(true));
+                let (result, questions) = place.sh(&ALL, "echo new > AGENTS.md", Some(true));
+                assert!(
+                    questions[0].contains("- AGENTS.md (changed)"),
+                    "{questions:?}"
+                );
                 assert_eq!(place.workspace.read("AGENTS.md"), "new\n", "{result}");
                 assert!(place.aside().is_empty());
             },
