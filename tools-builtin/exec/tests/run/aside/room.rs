@@ -398,36 +398,6 @@ pub(super) fn trials() -> Vec<Trial> {
             assert_eq!(place.workspace.read("gone/.envrc"), "old");
             assert!(aside.recover(&place.root()).is_empty());
         }),
-        trials_of(
-            "without_a_folder_for_them_changed_files_remain_and_are_told",
-            |layers| {
-                if layers.confinement().is_ok() {
-                    return;
-                }
-                let place = Place::new(layers, &[("AGENTS.md", "old")]);
-                let sandbox = Sandbox {
-                    aside: None,
-                    ..place.sandbox()
-                };
-                let root = Workspace::open(place.workspace.path()).unwrap();
-                let host = TestHost::new(tools_exec::register)
-                    .with_grant(&ALL)
-                    .with_service(root)
-                    .with_service(sandbox);
-                let script = "echo new > AGENTS.md; echo > CLAUDE.md";
-                let program = json!({"program": "sh", "args": ["-c", script]});
-                let result = text(run(&host, program).unwrap());
-                let told = place.told.lock().unwrap();
-                let told: Vec<_> = told.iter().map(|it| (&*it.path, &it.fate)).collect();
-                let changed = ProtectedFate::Changed;
-                assert_eq!(
-                    told,
-                    [("AGENTS.md", &changed), ("CLAUDE.md", &changed)],
-                    "{result}"
-                );
-                assert_eq!(place.workspace.read("AGENTS.md"), "new\n");
-            },
-        ),
     ];
     all.into_iter().flatten().collect()
 }
