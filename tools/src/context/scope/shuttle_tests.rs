@@ -21,7 +21,7 @@ fn calls() -> [ToolContext; 3] {
         .unwrap()
         .with_effects(Effects::Pure);
     let entry = Arc::new(Entry::new(tool, nothing, crate::source!()).unwrap());
-    let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
+    let scope = || crate::resolve::Scope::from(Arc::new(SharedCatalog::new()));
     let entered = |caller: ToolContext| {
         let time_limit = caller.deadline_for(&entry);
         caller
