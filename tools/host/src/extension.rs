@@ -32,7 +32,7 @@ pub use linked::{
 /// [`inventory::submit!`](inventory::submit). A program that links the family's crate has its settings and grants.
 ///
 /// ```
-/// use host::settings::{Key, Setting, declare_keys, filled, text};
+/// use host::settings::{Key, Setting, declare_keys, non_blank, text};
 /// use host::{Extension, Parts, inventory};
 /// use tools::source;
 ///
@@ -41,7 +41,7 @@ pub use linked::{
 ///     pub struct FanKeys;
 ///
 ///     /// The room of the fan that is switched without a name
-///     pub room: Option<Setting<String>> = Key::new("fan.room", text(filled), None, "\"kitchen\"");
+///     pub room: Option<Setting<String>> = Key::new("fan.room", text(non_blank), None, "\"kitchen\"");
 /// }
 ///
 /// inventory::submit! {

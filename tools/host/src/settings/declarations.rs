@@ -3,14 +3,14 @@
 /// Declares a set of keys: a struct with the value of each, and documentation, field, slot and [`Key`](crate::settings::Key) of each.
 ///
 /// ```
-/// use host::settings::{FlagValue::Named, Key, ProjectRule, Setting, declare_keys, filled, text};
+/// use host::settings::{FlagValue::Named, Key, ProjectRule, Setting, declare_keys, non_blank, text};
 ///
 /// declare_keys! {
 ///     /// The keys of the table `[lamp]`.
 ///     pub struct LampKeys;
 ///
 ///     /// The room of the lamp that is switched without a name
-///     pub room: Option<Setting<String>> = Key::new("lamp.room", text(filled), None, "\"kitchen\"")
+///     pub room: Option<Setting<String>> = Key::new("lamp.room", text(non_blank), None, "\"kitchen\"")
 ///         .with_flag("--lamp-room", Named("ROOM"))
 ///         .with_project(ProjectRule::if_unset());
 /// }
