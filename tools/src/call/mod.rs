@@ -416,9 +416,11 @@ async fn run_stages(
     };
     let mut result = result?;
     // A call that goes on as a task has no structured result yet.
-    let is_complete = result.task.is_none() || result.structured.is_some();
     // An error need not keep the promise of the definition: it has no output.
-    if !result.is_error && entry.tool().output.is_some() && is_complete {
+    if !result.is_error
+        && entry.tool().output.is_some()
+        && (result.task.is_none() || result.structured.is_some())
+    {
         in_time((call.deadline.at(), call.limit), || {
             entry.check_output(&mut result)
         })?;
