@@ -61,7 +61,6 @@ pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -392,7 +392,6 @@ mod tests {
         assert_eq!(fixture.read("dir/a"), "text");
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn through_a_link_the_grant_for_its_destination_counts() {
         let fixture = Fixture::with_files(&[("secret", "canary")]);

@@ -98,24 +98,20 @@ impl Fixture {
         self.cx().cancellation().cancel();
     }
 
-    #[cfg(unix)]
     pub(crate) fn set_mode(&self, path: &str, mode: u32) {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(self.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    #[cfg(unix)]
     pub(crate) fn mode(&self, path: &str) -> u32 {
         std::os::unix::fs::MetadataExt::mode(&fs::metadata(self.root().join(path)).unwrap())
             & 0o7777
     }
 
-    #[cfg(unix)]
     pub(crate) fn link(&self, destination: &str, path: &str) {
         std::os::unix::fs::symlink(destination, self.root().join(path)).unwrap();
     }
 
-    #[cfg(unix)]
     pub(crate) fn pipe(&self, path: &str) {
         let status = std::process::Command::new("mkfifo")
             .arg(self.root().join(path))

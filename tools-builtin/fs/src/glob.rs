@@ -283,7 +283,6 @@ mod tests {
             .await;
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn links_are_found_and_not_followed() {
         let fixture = Fixture::with_files(&[("dir/a", "")]);
@@ -299,7 +298,6 @@ mod tests {
         assert_eq!(through, json!(["dir/a", "dir/loop"]));
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn odd_names_are_counted() {
         use std::os::unix::ffi::OsStrExt;

@@ -163,5 +163,4 @@ fn identity(place: &Path) -> Option<Identity> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

@@ -247,7 +247,6 @@ mod tests {
         );
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn names_that_are_shown_as_one_are_listed_once_each() {
         use std::collections::BTreeMap;
@@ -355,7 +354,6 @@ mod tests {
             .await;
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn links_are_shown_and_not_followed() {
         let fixture = Fixture::with_files(&[("sub/file", "")]);

@@ -619,7 +619,6 @@ mod tests {
             .await;
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn links_inside_the_workspace_are_followed_as_far_as_the_grant_goes() {
         let fixture = Fixture::with_files(&[("docs/a.txt", "text"), ("secret/b.txt", "canary")]);

@@ -201,7 +201,6 @@ mod tests {
         json!({"from": from, "to": to})
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn a_move_between_two_names_of_one_file_is_refused() {
         let fixture = Fixture::with_files(&[("a", "text")]);
@@ -215,7 +214,6 @@ mod tests {
             .await;
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn no_file_with_another_name_becomes_one_that_runs_by_itself() {
         let clauses = [
@@ -290,7 +288,6 @@ mod tests {
         assert_eq!(fixture.read("b"), "a");
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
         let fixture = Fixture::new();
@@ -385,7 +382,6 @@ mod tests {
         assert_eq!(fixture.names("dir"), ["secret"]);
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn links_are_moved_and_replaced_themselves() {
         let fixture = Fixture::with_files(&[("dir/file", "text")]);

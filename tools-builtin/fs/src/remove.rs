@@ -235,7 +235,6 @@ mod tests {
         );
     }
 
-    #[cfg(unix)]
     struct Yes;
 
     impl tools::Approver for Yes {
@@ -371,7 +370,6 @@ mod tests {
         );
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn of_a_link_the_destination_stays() {
         let fixture = Fixture::with_files(&[("dir/file", "")]);
@@ -393,7 +391,6 @@ mod tests {
         assert_eq!(fixture.names("."), Vec::<String>::new());
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn through_a_link_the_grant_for_its_destination_counts() {
         let fixture = Fixture::with_files(&[("secret/file", "")]);

@@ -78,7 +78,6 @@ fn check_file(path: &RelativePath, kind: Kind) -> Result<(), FsError> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use std::fs;
 

@@ -533,7 +533,6 @@ mod tests {
         assert_eq!(error.code(), ErrorCode::Cancelled, "{error}");
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn links_and_special_files_are_passed_by() {
         let fixture = fixture();

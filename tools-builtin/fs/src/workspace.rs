@@ -151,7 +151,6 @@ mod tests {
         assert!(workspace.root().is_absolute());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_workspace_is_the_same_by_whatever_path_it_is_opened() {
         let outside = tempfile::tempdir().unwrap();

@@ -292,7 +292,6 @@ mod tests {
         assert!(message.ends_with("4 bytes"), "{message}");
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn set_id_bits_are_dropped() {
         let fixture = Fixture::with_files(&[("program", "old")]);
@@ -409,7 +408,6 @@ mod tests {
         );
     }
 
-    #[cfg(unix)]
     #[test]
     fn concurrent_changes_of_permissions_hold() {
         let fixture = Fixture::with_files(&[("a/b", "old")]);
@@ -502,7 +500,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn permissions_are_kept_and_a_read_only_file_stays() {
         let fixture = Fixture::with_files(&[("script", "old")]);
@@ -522,7 +519,6 @@ mod tests {
         assert_eq!(fixture.names("."), ["script"]);
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn a_link_stays_and_what_it_leads_to_is_written() {
         let fixture = Fixture::with_files(&[("docs/a", "old")]);
@@ -566,7 +562,6 @@ mod tests {
         assert_eq!(fixture.read("docs/a"), "new");
     }
 
-    #[cfg(unix)]
     #[tokio::test]
     async fn the_other_name_of_a_file_keeps_the_old_content() {
         let fixture = Fixture::with_files(&[("a", "old")]);

@@ -1,7 +1,6 @@
 //! Other processes of this program.
 
 /// Returns true if a process may still run.
-#[cfg(unix)]
 pub(crate) fn is_alive(process: u32) -> bool {
     let process = i32::try_from(process)
         .ok()
@@ -10,9 +9,4 @@ pub(crate) fn is_alive(process: u32) -> bool {
         // Another error says that it belongs to another user, and runs.
         rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH)
     })
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_alive(_process: u32) -> bool {
-    true
 }

@@ -133,7 +133,6 @@ fn read(folder: &Path) -> Option<Vec<fs::DirEntry>> {
     }
 }
 
-#[cfg(unix)]
 fn is_of_other_user(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
 
@@ -141,11 +140,6 @@ fn is_of_other_user(folder: &Path) -> bool {
     folder
         .symlink_metadata()
         .is_ok_and(|metadata| metadata.uid() != own)
-}
-
-#[cfg(not(unix))]
-fn is_of_other_user(_folder: &Path) -> bool {
-    false
 }
 
 /// Describes an entry. The times of a folder change with files that do not count.

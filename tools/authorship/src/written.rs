@@ -244,7 +244,6 @@ fn fold_files(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, Writ
     files
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -38,19 +38,15 @@ pub(crate) fn create_private(kind: &'static str, path: &Path) -> Result<PathBuf,
     // Links above the file are of the user's choice; the file itself must not be one.
     let folder = folder.canonicalize().map_err(failed)?;
     let file = folder.join(name);
-    #[cfg(unix)]
     check_folder(kind, &folder)?;
     create(kind, &file)?;
-    #[cfg(unix)]
     check_file(kind, &file)?;
     Ok(file)
 }
 
 /// The user who may change every file.
-#[cfg(unix)]
 const ROOT: u32 = 0;
 
-#[cfg(unix)]
 fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
 
@@ -74,7 +70,6 @@ fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-#[cfg(unix)]
 fn check_file(kind: &'static str, file: &Path) -> Result<(), StoreError> {
     let exposed = |reason| StoreError::Exposed {
         kind,

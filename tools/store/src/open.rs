@@ -156,7 +156,7 @@ impl Schema {
         log.push("-wal");
         match path.to_str() {
             // A process that was killed left a log, which `immutable` would ignore.
-            Some(text) if cfg!(unix) && !Path::new(&log).exists() => {
+            Some(text) if !Path::new(&log).exists() => {
                 // `immutable` is a parameter of URIs alone, in which these characters would end the path or begin an escape.
                 let escaped = text
                     .replace('%', "%25")

@@ -13,7 +13,6 @@ use std::path::Path;
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
 }
@@ -71,7 +70,6 @@ pub fn remove(path: &Path) -> io::Result<bool> {
 fn to_write() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
@@ -125,35 +123,29 @@ pub fn check_file(path: &Path) -> io::Result<()> {
 /// # Errors
 /// Returns an error if there is no file, or its permissions cannot be changed.
 pub fn tighten(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt};
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt};
 
-        let metadata = path.symlink_metadata()?;
-        if is_own(&metadata) && !metadata.is_symlink() && metadata.mode() & OTHERS != 0 {
-            // Through the open file: a link that took its place meanwhile is not followed, and a pipe is not waited for.
-            let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-            let mut options = OpenOptions::new();
-            options.read(true).custom_flags(flags.bits().cast_signed());
-            let file = options.open(path)?;
-            file.set_permissions(PermissionsExt::from_mode(metadata.mode() & 0o700))?;
-        }
+    let metadata = path.symlink_metadata()?;
+    if is_own(&metadata) && !metadata.is_symlink() && metadata.mode() & OTHERS != 0 {
+        // Through the open file: a link that took its place meanwhile is not followed, and a pipe is not waited for.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(flags.bits().cast_signed());
+        let file = options.open(path)?;
+        file.set_permissions(PermissionsExt::from_mode(metadata.mode() & 0o700))?;
     }
     Ok(())
 }
 
 /// The permissions of other users.
-#[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
 /// Returns true if the file belongs to the user of this process.
-#[cfg(unix)]
 pub(crate) fn is_own(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::uid(metadata) == rustix::process::geteuid().as_raw()
 }
 
-#[cfg(unix)]
 fn check_access(metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
 
@@ -171,9 +163,4 @@ fn check_access(metadata: &Metadata) -> io::Result<()> {
             "other users have access to it; run chmod 600 on it",
         )),
     }
-}
-
-#[cfg(not(unix))]
-fn check_access(_metadata: &Metadata) -> io::Result<()> {
-    Ok(())
 }

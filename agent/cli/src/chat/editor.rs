@@ -173,7 +173,6 @@ mod tests {
         assert!(prepare(&large).is_err());
     }
 
-    #[cfg(unix)]
     #[test]
     fn only_the_user_can_read_it() {
         use std::os::unix::fs::PermissionsExt as _;

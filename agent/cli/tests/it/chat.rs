@@ -197,7 +197,6 @@ fn a_chat_ends_when_nothing_can_be_written() {
 }
 
 /// Without a terminal, no person could decide how to continue.
-#[cfg(unix)]
 #[test]
 fn an_interrupt_ends_a_chat_without_a_person() {
     let crib = Crib::new();

@@ -5,7 +5,6 @@ mod processes;
 mod service;
 #[cfg(feature = "default")]
 mod sessions;
-#[cfg(unix)]
 mod unable;
 
 use std::time::Duration;

@@ -135,7 +135,7 @@ fn a_provider_that_a_session_could_not_use_is_a_finding_in_the_words_of_run() {
     );
 }
 
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 #[test]
 fn servers_are_shown_and_a_mistake_in_their_file_is_a_finding() {
     let crib = Crib::new();
@@ -162,7 +162,7 @@ fn servers_are_shown_and_a_mistake_in_their_file_is_a_finding() {
     );
 }
 
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 #[test]
 fn a_server_that_cannot_be_used_is_a_finding_and_others_are_shown() {
     let crib = Crib::new();

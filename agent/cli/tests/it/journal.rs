@@ -283,7 +283,6 @@ fn a_session_by_name_is_begun_once_and_resumed_without_doing_anything_twice() {
     assert_eq!(again.stdout, "Written.\n", "{again:#?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_an_outcome_of_every_call_that_was_begun() {
     let crib = Crib::new();
@@ -345,7 +344,6 @@ pub(crate) fn counted(crib: &Crib) -> Vec<usize> {
 }
 
 /// Starts the program with a [`counting`] script, and kills it when it has counted to `goal`.
-#[cfg(unix)]
 pub(crate) fn kill_at(crib: &Crib, arguments: &[&str], goal: usize) {
     let mut command = crib.command(arguments);
     let mut child = command
@@ -424,7 +422,6 @@ fn a_resumed_chat_goes_on_in_its_script() {
     assert!(second.stdout.contains("three"), "{second:#?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_script_whose_program_is_killed_again_and_again_does_nothing_twice() {
     let crib = Crib::new();

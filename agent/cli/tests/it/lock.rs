@@ -67,7 +67,6 @@ fn a_written_lock_file_is_sorted_and_checks() {
     assert_eq!(fs::read_to_string(lock_file(&crib)).unwrap(), text);
 }
 
-#[cfg(unix)]
 #[test]
 fn no_command_writes_through_a_link_that_a_session_may_have_left() {
     let crib = Crib::new();
@@ -232,7 +231,6 @@ fn the_command_that_writes_the_file_again_names_the_file() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_planted_link_is_not_written_through() {
     let crib = Crib::new();

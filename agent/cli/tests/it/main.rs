@@ -10,7 +10,6 @@ mod audit;
 mod budget;
 mod call;
 mod chat;
-#[cfg(unix)]
 mod chat_terminal;
 #[cfg(feature = "builtin")]
 mod clauses;
@@ -29,11 +28,10 @@ mod doctor;
 mod export;
 #[cfg(feature = "default")]
 mod family_help;
-#[cfg(all(unix, feature = "builtin"))]
+#[cfg(feature = "builtin")]
 mod home_as_root;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod ineffective;
-#[cfg(unix)]
 mod interrupt;
 #[cfg(feature = "default")]
 mod journal;
@@ -43,11 +41,11 @@ mod journal_absent;
 mod linked_names;
 mod lint;
 mod list;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod listen;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod listen_life;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod listen_sessions;
 #[cfg(feature = "builtin")]
 mod lock;
@@ -55,38 +53,38 @@ mod lock;
 mod loopback;
 #[cfg(all(feature = "default", target_os = "linux"))]
 mod lost_programs;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_code;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_control;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_fault;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_home;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_kill;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_login;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_mistake;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_new_tool;
 mod mcp_output;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_prompts;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_question;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_reach;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_server;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_session;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_task;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod mcp_trust;
 #[cfg(feature = "default")]
 mod memory;
@@ -96,18 +94,16 @@ mod messages;
 mod model;
 #[cfg(all(feature = "default", target_os = "linux"))]
 mod moved_folders;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod named_files;
-#[cfg(unix)]
 mod new;
 #[cfg(feature = "default")]
 mod origin;
 mod output;
-#[cfg(unix)]
 mod own_files;
-#[cfg(all(unix, feature = "builtin"))]
+#[cfg(feature = "builtin")]
 mod own_programs;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod planted;
 mod policy;
 #[cfg(feature = "default")]
@@ -125,7 +121,6 @@ mod protected_told;
 mod provider_choice;
 #[cfg(feature = "default")]
 mod providers;
-#[cfg(unix)]
 mod readme;
 mod repository;
 mod run;
@@ -138,41 +133,34 @@ mod serve_model;
 #[cfg(feature = "default")]
 mod sessions;
 mod show;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 #[path = "../../../../tools/mcp/src/client/http/tests/site.rs"]
 mod site;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod skills;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod skills_commands;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod skills_written;
 #[cfg(feature = "default")]
 mod speech;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod strangers_files;
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 mod strangers_repository;
 mod stream;
 mod sub_agent;
 mod system;
 #[cfg(feature = "default")]
 mod telemetry;
-#[cfg(unix)]
 mod terminal;
-#[cfg(unix)]
 mod terminal_output;
-#[cfg(unix)]
 mod terminal_question;
-#[cfg(unix)]
 mod terminal_shown;
-#[cfg(unix)]
 mod terminal_unintended;
-#[cfg(unix)]
 mod terminal_whole;
 mod text_input;
 mod trust;
-#[cfg(unix)]
 mod trust_content;
 mod usage;
 #[cfg(feature = "default")]
@@ -234,11 +222,8 @@ impl Crib {
     #[cfg(feature = "default")]
     fn write_private(&self, name: &str, text: &str) -> String {
         let path = self.write(name, text);
-        #[cfg(unix)]
-        {
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-            std::fs::set_permissions(&path, mode).unwrap();
-        }
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&path, mode).unwrap();
         path
     }
 

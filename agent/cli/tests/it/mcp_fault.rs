@@ -288,7 +288,6 @@ fn a_command_that_looks_at_tools_connects_with_the_settings_of_the_user() {
     assert!(!listed.stderr.contains("MCP"), "{listed:#?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_flood_of_pings_fails_the_test_of_a_server() {
     let crib = Crib::new();
@@ -309,7 +308,6 @@ fn a_flood_of_pings_fails_the_test_of_a_server() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_call_ends_at_the_time_limit_of_its_servers_entry() {
     let crib = Crib::new();

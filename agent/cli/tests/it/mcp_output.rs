@@ -1,5 +1,5 @@
 //! Results of servers on standard output, and in the file of `--output-file`.
-#![cfg(all(unix, feature = "default"))]
+#![cfg(feature = "default")]
 
 use serde_json::{Value, json};
 

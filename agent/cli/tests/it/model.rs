@@ -2,13 +2,10 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
-#[cfg(unix)]
 use serde_json::Value;
 
-#[cfg(unix)]
 use crate::chat_terminal::READS;
 use crate::config::{user_file, write_user};
-#[cfg(unix)]
 use crate::terminal::{on_terminal, rest, say, with_stty};
 use crate::{Crib, Ended};
 
@@ -304,7 +301,6 @@ fn the_kind_of_a_failed_request_is_shown() {
 }
 
 /// On a pseudo-terminal, which echoes `^C`.
-#[cfg(unix)]
 #[test]
 fn an_interrupt_ends_the_line_that_it_interrupts() {
     const PIECE: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n\
@@ -349,7 +345,6 @@ fn a_missing_model_name_is_refused_with_advice() {
 }
 
 /// On a pseudo-terminal: the model reads a file and then hangs, so the person cancels the turn and prompts again.
-#[cfg(unix)]
 #[test]
 fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     let (url, requests) = serve([Some(CALL), None, Some(ANSWER)]);

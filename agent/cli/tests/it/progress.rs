@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-#[cfg(unix)]
 use serde_json::json;
 
-#[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, with_stty};
 use crate::{Crib, ended};
 
@@ -43,7 +41,6 @@ fn without_a_terminal_progress_is_at_most_one_line_a_second() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn on_a_terminal_progress_leaves_no_lines() {
     let crib = crowded();
@@ -56,7 +53,6 @@ fn on_a_terminal_progress_leaves_no_lines() {
     assert_eq!(lines.len(), 2, "the call and its result: {lines:#?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn no_document_is_written_behind_an_open_question() {
     let crib = crowded();
@@ -168,7 +164,6 @@ fn pages_of_a_chat_follow_the_columns_without_a_terminal() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn lists_and_pages_follow_the_terminal() {
     let crib = Crib::new();
@@ -195,7 +190,6 @@ fn lists_and_pages_follow_the_terminal() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_run_without_a_prompt_on_a_terminal_is_a_usage_error() {
     let crib = Crib::new();
@@ -204,7 +198,6 @@ fn a_run_without_a_prompt_on_a_terminal_is_a_usage_error() {
     assert_eq!(code, 2);
 }
 
-#[cfg(unix)]
 #[test]
 fn durations_leave_out_the_time_of_a_question() {
     let crib = Crib::new();
@@ -238,7 +231,6 @@ fn durations_leave_out_the_time_of_a_question() {
 }
 
 /// Parses a duration as it is shown, and rounds it down.
-#[cfg(unix)]
 fn shown_duration(text: &str) -> Option<Duration> {
     let number = |unit| text.strip_suffix(unit)?.parse::<f64>().ok();
     let seconds = number("ms").map(|millis| millis / 1000.0);

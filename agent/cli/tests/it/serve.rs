@@ -465,7 +465,7 @@ async fn no_client_reads_the_journal_of_its_calls() {
     child.wait().await.unwrap();
 }
 
-#[cfg(all(unix, feature = "default"))]
+#[cfg(feature = "default")]
 #[tokio::test]
 async fn a_termination_during_a_call_lets_it_end_and_records_it() {
     let crib = Crib::new();

@@ -207,7 +207,6 @@ async fn an_address_that_others_reach_requires_a_token() {
         .unwrap();
     assert_eq!(ended.status.code(), Some(2));
 
-    #[cfg(unix)]
     {
         let readable = crib.write("readable", "0123456789abcdef\n");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o640);

@@ -4,11 +4,9 @@ mod approval;
 mod default;
 mod erase;
 mod fork;
-#[cfg(unix)]
 mod lock;
 #[cfg(feature = "default")]
 mod model;
-#[cfg(unix)]
 mod privacy;
 mod prune;
 mod resume;

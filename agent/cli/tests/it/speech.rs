@@ -239,7 +239,6 @@ fn a_key_is_read_from_its_file_and_tools_cannot_read_it() {
     let (crib, server) = (Crib::new(), service());
     let file = crib.root().join("speech.key");
     std::fs::write(&file, format!("{CANARY}\n")).unwrap();
-    #[cfg(unix)]
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let (url, key) = (server.url("/v1"), file.to_str().unwrap());
     write_user(

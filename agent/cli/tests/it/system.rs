@@ -107,7 +107,6 @@ fn a_directory_or_a_missing_file_is_no_instructions() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_to_instructions_is_followed_inside_and_not_out() {
     let crib = Crib::new();

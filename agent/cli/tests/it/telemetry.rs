@@ -9,7 +9,6 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 
 use crate::collector::{Collector, text, value};
 use crate::config::write_user;
-#[cfg(unix)]
 use crate::interrupt::interrupt;
 use crate::model::{ANSWER, serve};
 use crate::{Crib, Ended};
@@ -312,7 +311,6 @@ fn a_collector_that_fails_costs_one_warning() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn an_interrupted_session_is_exported_as_cancelled() {
     let (crib, collector) = (Crib::new(), Collector::new("200 OK"));

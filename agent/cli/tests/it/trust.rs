@@ -1,7 +1,6 @@
 use serde_json::json;
 
 use crate::Crib;
-#[cfg(unix)]
 use crate::Ended;
 use crate::config::{config, refused, setting, trust, user_file, write_project, write_user};
 
@@ -146,7 +145,6 @@ fn text_of_a_project_cannot_forge_a_message() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_dangling_link_is_reported_and_not_ignored() {
     let crib = Crib::new();
@@ -209,7 +207,6 @@ fn a_project_narrows_and_a_flag_is_not_narrowed() {
     .expect(0);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_project_file_of_another_user_is_ignored() {
     let crib = Crib::new();

@@ -162,7 +162,6 @@ fn a_file_that_changed_after_a_session_is_shown_and_not_offered() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn a_person_is_asked_at_the_start_of_the_first_session_and_not_about_later_changes() {
     for (answer, code) in [("y", 0), ("n", 2), ("", 2)] {
@@ -189,7 +188,6 @@ fn a_person_is_asked_at_the_start_of_the_first_session_and_not_about_later_chang
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_person_is_asked_once_about_new_instructions() {
     let crib = Crib::new();

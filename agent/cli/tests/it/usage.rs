@@ -181,7 +181,6 @@ fn a_bad_selection_is_a_usage_error() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn arguments_that_are_not_unicode_are_a_usage_error() {
     use std::ffi::OsStr;

@@ -9,7 +9,6 @@ use tools_testkit::http::{Received, TestServer};
 use crate::collector::Collector;
 use crate::config::{trust, write_project, write_user};
 use crate::loopback::Loopback;
-#[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, say};
 use crate::{Crib, Ended};
 
@@ -62,7 +61,7 @@ impl PageServer {
         )
     }
 
-    #[cfg(all(unix, feature = "default"))]
+    #[cfg(feature = "default")]
     pub(crate) fn bodies(&self) -> Vec<String> {
         let received = self.server.received().into_iter();
         received
@@ -409,7 +408,6 @@ fn the_weather_needs_a_grant_for_both_services() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_host_is_asked_about_once_in_a_session() {
     let page = |_: &Received| TestServer::ok("text/html", "<h1>Stock</h1><a href=/two>two</a>");

@@ -5,7 +5,6 @@ use tools_testkit::http::TestServer;
 
 use crate::Crib;
 use crate::config::write_user;
-#[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, say};
 use crate::web::PageServer;
 
@@ -62,7 +61,6 @@ fn a_page_makes_no_model_send_text_to_a_granted_host_unasked() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn a_person_sees_the_whole_url_and_is_asked_once_for_it() {
     let (crib, server) = (Crib::new(), server());

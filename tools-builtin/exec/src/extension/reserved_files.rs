@@ -71,7 +71,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_link_that_leads_nowhere_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(root.path()).unwrap();

@@ -241,7 +241,6 @@ mod tests {
         assert!(broken.concern().is_some() && Bubblewrap::Missing.concern().is_none());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_setuid_bubblewrap_is_a_concern() {
         use std::os::unix::fs::PermissionsExt as _;

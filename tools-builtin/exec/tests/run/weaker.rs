@@ -23,15 +23,20 @@ fn alone(name: &str, test: fn(&Layers)) -> Trial {
     })
 }
 
+/// Returns a sandbox with these layers.
+fn behind(layers: &Layers) -> Sandbox {
+    Sandbox {
+        layers: layers.clone().into(),
+        ..Sandbox::default()
+    }
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         alone(
             "with_landlock_alone_the_person_is_asked_before_a_program_writes",
             |layers| {
-                let sandbox = || Sandbox {
-                    layers: layers.clone().into(),
-                    ..Sandbox::default()
-                };
+                let sandbox = || behind(layers);
                 for (answer, is_written) in
                     [(Some(true), true), (Some(false), false), (None, false)]
                 {
@@ -84,14 +89,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let workspace = TempWorkspace::from_files([("sub/a", "")]);
                 let asked = |tool: &str, arguments: Value| {
                     let person = RecordingPerson::new([Answer::Confirmation(false)]);
-                    let host = host_with(
-                        &workspace,
-                        &ALL,
-                        Sandbox {
-                            layers: layers.clone().into(),
-                            ..Sandbox::default()
-                        },
-                    );
+                    let host = host_with(&workspace, &ALL, behind(layers));
                     let host = host
                         .with_approver(RecordingApprover::new(Decision::Allow))
                         .with_person(person.clone());
@@ -142,14 +140,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     ),
                 ] {
                     let person = RecordingPerson::new([Answer::Confirmation(true)]);
-                    let host = host_with(
-                        &workspace,
-                        &ALL,
-                        Sandbox {
-                            layers: layers.clone().into(),
-                            ..Sandbox::default()
-                        },
-                    );
+                    let host = host_with(&workspace, &ALL, behind(layers));
                     let answer =
                         text(call(&host.with_person(person.clone()), tool, arguments).unwrap());
                     assert_eq!(
@@ -177,14 +168,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     ),
                 ] {
                     let person = RecordingPerson::new([Answer::Confirmation(true)]);
-                    let host = host_with(
-                        &workspace,
-                        grant,
-                        Sandbox {
-                            layers: layers.clone().into(),
-                            ..Sandbox::default()
-                        },
-                    );
+                    let host = host_with(&workspace, grant, behind(layers));
                     let arguments = json!({"program": program, "cwd": cwd});
                     run(&host.with_person(person.clone()), arguments).unwrap_err();
                     assert_eq!(person.questions(), [], "{program} {cwd}");
@@ -194,15 +178,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         alone("a_fault_of_the_host_at_the_question_is_told", |layers| {
             let workspace = TempWorkspace::from_files([("file", "old")]);
             let person = RecordingPerson::new([Answer::Text("yes".to_owned())]);
-            let host = host_with(
-                &workspace,
-                &ALL,
-                Sandbox {
-                    layers: layers.clone().into(),
-                    ..Sandbox::default()
-                },
-            )
-            .with_person(person);
+            let host = host_with(&workspace, &ALL, behind(layers)).with_person(person);
             let answer = sh(&host, "echo new > file");
             assert!(
                 answer.contains("the host failed to ask") && answer.contains("read-only"),
@@ -217,10 +193,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 for (folder, is_asked) in [("sub", true), ("missing", false)] {
                     let approver = RecordingApprover::new(Decision::Allow);
                     let grant = ["fs:read:**".to_owned(), format!("fs:write:{folder}/**")];
-                    let sandbox = Sandbox {
-                        layers: layers.clone().into(),
-                        ..Sandbox::default()
-                    };
+                    let sandbox = behind(layers);
                     let host =
                         host_with(&workspace, &grant.each_ref().map(String::as_str), sandbox);
                     sh(&host.with_approver(approver.clone()), "true");
@@ -246,10 +219,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let outside = TempWorkspace::from_files([("file", "outside")]);
                 let script = format!("cat {}", outside.join("file").display());
                 let arguments = json!({"program": "sh", "args": ["-c", script]});
-                let sandbox = || Sandbox {
-                    layers: layers.clone().into(),
-                    ..Sandbox::default()
-                };
+                let sandbox = || behind(&layers);
                 let refused =
                     run(&host_with(&workspace, &ALL, sandbox()), arguments.clone()).unwrap_err();
                 assert_eq!(refused.code(), ErrorCode::Unavailable);

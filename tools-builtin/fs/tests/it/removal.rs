@@ -72,7 +72,6 @@ async fn the_removal_of_a_file_by_which_programs_run_asks_unless_a_clause_spells
             )
         );
     }
-    #[cfg(unix)]
     for (link, target, below) in [
         ("notes", "store", "HEAD"),
         ("ways", "scripts", "fsm"),

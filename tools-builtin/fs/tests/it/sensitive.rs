@@ -117,7 +117,6 @@ async fn a_grant_for_the_data_of_git_covers_branches_of_any_name_and_no_settings
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_command_gets_into_the_configuration_of_git_only_by_a_grant_that_names_it() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -376,7 +375,6 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
     );
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_file_that_can_be_started_becomes_no_script_unasked() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -431,7 +429,6 @@ async fn a_file_that_can_be_started_becomes_no_script_unasked() {
         .unwrap();
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn no_link_leads_to_a_new_script_in_the_root_unasked() {
     let bench = Bench::new(&["*:*:**"]);
@@ -532,7 +529,6 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
     bench.write("main/config").await.unwrap();
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn no_link_and_no_tool_of_another_crate_leads_into_such_a_repository_unasked() {
     let approver = RecordingApprover::new(Decision::Allow);
@@ -613,7 +609,6 @@ async fn approval_of_a_directory_does_not_cover_its_sensitive_paths() {
     assert!(bench.has("project/.git/config"));
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_link_is_refused_by_the_path_that_it_leads_to_and_that_path_can_be_asked_about() {
     let approver = RecordingApprover::new(Decision::Allow);

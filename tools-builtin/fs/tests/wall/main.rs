@@ -1,7 +1,6 @@
 //! Confinement tests that check the files outside the workspace. The ignored tests are longer races. A program of its own, because
 //! `.ci/run` also builds it optimised, to try all hostile paths.
 
-#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 mod hostile;

@@ -10,7 +10,6 @@ mod exposure;
 mod hostile;
 mod limits;
 mod migration;
-#[cfg(unix)]
 mod processes;
 mod scopes;
 mod tools_of_memory;

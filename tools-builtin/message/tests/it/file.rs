@@ -49,7 +49,6 @@ async fn each_message_is_one_line() {
         (&json!("s"), &json!("out"))
     );
     assert!(lines[0].get("subject").is_none() && lines[0]["at"].as_str().unwrap().ends_with('Z'));
-    #[cfg(unix)]
     assert_eq!(
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions())
             & 0o077,
@@ -63,7 +62,6 @@ async fn a_missing_folder_is_created_for_the_user_alone() {
     let path = folder.path().join("logs/of/messages.jsonl");
     send(&into(&path), "hello").await.unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("hello"));
-    #[cfg(unix)]
     for made in ["logs", "logs/of"] {
         let permissions = fs::metadata(folder.path().join(made))
             .unwrap()
@@ -156,7 +154,6 @@ fn messages_do_not_come_from_the_file_that_they_go_to() {
         // The second time, the file exists.
         std::fs::write(file("a"), "").unwrap();
     }
-    #[cfg(unix)]
     for target in ["a", "missing"] {
         std::os::unix::fs::symlink(target, file(&format!("link-{target}"))).unwrap();
         assert!(create([&format!("link-{target}"), target]).is_err());

@@ -92,7 +92,6 @@ async fn each_complete_line_is_taken_once_also_after_a_restart() {
     assert_eq!(listening.texts(2).await, ["four", "five"]);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn an_inbox_that_is_no_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +223,6 @@ async fn a_place_that_a_person_has_written_is_taken_as_it_is() {
     assert_eq!(timeout(LONG, listening.texts(1)).await.unwrap(), ["three"]);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn each_line_is_taken_once_however_the_path_is_written() {
     use std::os::unix::fs::symlink;

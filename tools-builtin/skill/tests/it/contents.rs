@@ -77,7 +77,6 @@ fn a_rename_a_new_and_a_missing_file_are_changes() {
     assert_eq!(contents(&fewer).differences(&before), ["references/empty"]);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_folder_with_a_link_or_too_much_has_no_contents() {
     let linked = workspace(&FILES);

@@ -64,7 +64,6 @@ fn a_folder_inside_the_workspace_belongs_to_the_project_also_without_the_project
     assert_eq!(of, [("c", Origin::Project)]);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_linked_folder_is_one_skill_and_no_link_of_a_project_leads_out() {
     use std::os::unix::fs::symlink;

@@ -111,7 +111,6 @@ async fn no_path_leaves_the_folder() {
     assert!(inside.contains("\nb\n"), "{inside}");
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn no_link_is_followed() {
     use std::os::unix::fs::symlink;
@@ -151,7 +150,6 @@ async fn no_link_is_followed() {
     );
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_hidden_file_or_folder_is_not_read_as_a_part_of_a_skill() {
     use std::os::unix::fs::symlink;
@@ -254,7 +252,6 @@ async fn a_change_after_the_approval_is_refused() {
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_swapped_folder_is_refused() {
     let workspace = workspace(&[("tides/SKILL.md", SKILL)]);
@@ -273,7 +270,6 @@ async fn a_swapped_folder_is_refused() {
     assert!(error.contains("is a link"), "{error}");
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_huge_file_and_a_pipe_are_bounded() {
     let home = TempWorkspace::from_files([("skills/tides/SKILL.md", SKILL)]);

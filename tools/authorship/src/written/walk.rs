@@ -85,14 +85,8 @@ fn changed_among(
     }
 }
 
-#[cfg(unix)]
 fn has_other_name(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(metadata) > 1
-}
-
-#[cfg(not(unix))]
-fn has_other_name(_metadata: &Metadata) -> bool {
-    false
 }
 
 #[cfg(test)]

@@ -107,7 +107,6 @@ fn another_file_is_an_error_that_names_it() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn only_the_user_can_read_the_file() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -9,7 +9,6 @@ mod crib;
 mod deferred;
 mod erase;
 mod fork;
-#[cfg(unix)]
 #[allow(
     clippy::print_stdout,
     reason = "prints the seed and the counts of a run"

@@ -302,7 +302,6 @@ fn a_new_file_can_be_opened_by_many_at_once() {
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn the_files_are_their_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde_json::{Map, Value, json};
 use tools::Json;
 
@@ -358,14 +359,9 @@ fn remove_at(object: &mut Map<String, Value>, place: &[&str]) -> bool {
 fn read(path: &Path) -> io::Result<Option<String>> {
     let mut options = fs::File::options();
     options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-
-        // Without it, to open a pipe waits for its other end.
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
-    }
+    // Without it, to open a pipe waits for its other end.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
     let file = match options.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -384,7 +380,6 @@ fn replace(path: &Path, text: &str, owner: FileOwner) -> io::Result<()> {
     }
     let mut builder = tempfile::Builder::new();
     let present = fs::metadata(path);
-    #[cfg(unix)]
     if owner == FileOwner::Project {
         // As any other program creates a file; the user's mask applies.
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

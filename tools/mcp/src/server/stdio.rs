@@ -44,7 +44,6 @@ fn input() -> Input {
     Box::new(tokio::io::stdin())
 }
 
-#[cfg(unix)]
 fn output() -> io::Result<Output> {
     use std::os::fd::AsFd as _;
 
@@ -57,11 +56,6 @@ fn output() -> io::Result<Output> {
         return Ok(Box::new(pipe));
     }
     Ok(Box::new(tokio::fs::File::from_std(own.into())))
-}
-
-#[cfg(not(unix))]
-fn output() -> io::Result<Output> {
-    Ok(Box::new(tokio::io::stdout()))
 }
 
 /// Returns a path that opens a pipe once more, so that other processes that share the descriptor do not get its non-blocking mode. Returns

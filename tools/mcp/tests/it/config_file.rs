@@ -324,7 +324,6 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     one.write(FileOwner::User).unwrap();
 }
 
-#[cfg(unix)]
 #[test]
 fn the_users_file_is_for_the_user_only_and_a_link_stays() {
     use std::os::unix::fs::PermissionsExt;

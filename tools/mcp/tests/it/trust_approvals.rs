@@ -115,7 +115,6 @@ fn an_approval_is_for_one_workspace_and_one_server_and_for_what_was_seen() {
     assert_eq!(approvals.find(&seen).unwrap(), Approval::Given);
 }
 
-#[cfg(unix)]
 #[test]
 fn another_executable_needs_approval_again() {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -174,7 +173,6 @@ fn another_executable_needs_approval_again() {
     ));
 }
 
-#[cfg(unix)]
 #[test]
 fn an_approval_is_for_the_user_only_and_another_ones_is_an_error() {
     use std::os::unix::fs::PermissionsExt;

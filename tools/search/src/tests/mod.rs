@@ -1,5 +1,4 @@
 //! Measurements of the search on real definitions.
 
 mod corpus;
-#[cfg(unix)]
 mod measurements;

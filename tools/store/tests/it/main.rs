@@ -5,6 +5,5 @@
 )]
 
 mod migration;
-#[cfg(unix)]
 mod private;
 mod transaction;

@@ -57,7 +57,6 @@ fn a_rule_of_the_session_that_made_a_job_holds_for_its_runs() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn nobody_is_asked_about_the_calls_of_a_job_also_at_a_terminal() {
     let crib = Crib::new();

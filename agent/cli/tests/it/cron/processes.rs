@@ -33,7 +33,6 @@ fn wait_for_job(server: &mut Child) {
     );
 }
 
-#[cfg(unix)]
 fn terminate(server: &Child) {
     let status = Command::new("kill")
         .args(["-TERM", &server.id().to_string()])
@@ -42,7 +41,6 @@ fn terminate(server: &Child) {
     assert!(status.success());
 }
 
-#[cfg(unix)]
 #[test]
 fn a_server_that_is_told_to_end_cuts_off_its_run_and_says_so() {
     let crib = Crib::new();
@@ -149,7 +147,6 @@ fn a_server_that_is_killed_at_random_moments_keeps_to_the_delivery_of_each_job()
 }
 
 /// `.ci/long` runs it for a minute.
-#[cfg(unix)]
 #[test]
 fn two_servers_and_two_adders_on_one_store_lose_nothing_and_run_nothing_twice() {
     let crib = Crib::new();

@@ -1,8 +1,6 @@
 mod bounds;
-#[cfg(unix)]
 mod differential;
 mod readings;
-#[cfg(unix)]
 mod shell;
 
 use super::*;

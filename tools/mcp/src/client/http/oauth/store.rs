@@ -119,7 +119,6 @@ impl CredentialStore for Store {
 fn lock(path: &Path) -> io::Result<File> {
     private::create_folder(path.parent().unwrap_or(Path::new(".")))?;
     let file = private::open_or_create(path)?;
-    #[cfg(unix)]
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
     Ok(file)
 }

@@ -1,13 +1,10 @@
 //! Streamable HTTP over loopback.
 
 mod answers;
-#[cfg(unix)]
 mod challenge;
-#[cfg(unix)]
 mod login;
 mod reach;
 mod real;
-#[cfg(unix)]
 mod site;
 
 use super::*;
