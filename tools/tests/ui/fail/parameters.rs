@@ -4,6 +4,7 @@ use tools::tool;
 #[tool(pure)]
 fn conditional_parameter(
     /// Sometimes there.
+    #[cfg(unix)]
     mode: u32,
 ) {
     let _ = mode;
