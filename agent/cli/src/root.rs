@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
-use host::{ControlFolders, folders};
+use host::{ControlFolders, Protection, folders};
 use tools::{Host, OutputStore, Services, Tasks};
 
 use crate::config::{Setting, Settings};
@@ -61,16 +61,16 @@ impl RootOption {
         let workspace = PathBuf::from(self.workspace()?);
         let mut settings = settings.clone().with_root(workspace.clone());
         settings.ignores_project = !reads_project;
-        let services = self.services_of_calls(&settings)?;
+        let mut services = self.services_of_calls(&settings)?;
         let of_families = control_files(&services, &workspace);
         // Those of the files, also if this session has no server: another one has.
         let of_servers = host::remote_tools().control_files(&self.setting().value);
         // The next session runs it without walls.
         let own = host::program::file().map(Path::to_owned);
         let control = of_servers.into_iter().chain(of_families).chain(own);
-        let settings = host::protect(settings.with_control_files(control));
-        let host = Host::new().with_services(services);
-        Ok(host::prepare_host(&settings, host)?)
+        let protection = Protection::new(settings.with_control_files(control));
+        services.insert(protection.clone());
+        Ok(protection.prepare(Host::new().with_services(services))?)
     }
 
     /// Returns the services for tools, with these settings of the root.

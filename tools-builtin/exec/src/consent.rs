@@ -14,8 +14,8 @@ use crate::sandbox::Granted;
 const READ_ONLY: &str = "without bubblewrap the workspace was read-only; install it so that programs can write, or ask the user to agree";
 
 /// The note of a run that could not write the home of the user.
-const HOME_READ_ONLY: &str = "the workspace was read-only, because it has the user's home, where shells run files; ask the user to agree, or \
-                              to start the session in the folder that it works in";
+const HOME_READ_ONLY: &str = "the workspace was read-only, because it has the user's home or settings, where shells run files; ask the \
+                              user to agree, or to start the session in the folder that it works in";
 
 /// The note of a run without the network that the grant names.
 const NO_NETWORK: &str = "the program had no network, because without bubblewrap it would reach every host; install it, or ask the \
@@ -51,8 +51,8 @@ impl Consent {
     ) -> Result<Self, ToolError> {
         let mut consent = Self::default();
         let text = format!(
-            "May this program write your home? Shells and tools run files of its dot files and caches, of which a changed one is not found. \
-             Without a yes, it reads only.\n{}",
+            "May this program write your home or a folder of your settings? Shells and tools run files there, of which a changed one is not \
+             found. Without a yes, it reads only.\n{}",
             request.describe()?
         );
         consent.may_write = consent.agrees(cx, text).await?;

@@ -63,12 +63,15 @@ impl Sandbox {
         }
     }
 
-    /// Returns true if programs with this grant may write the home of the user itself, and so the dot files that shells run.
+    /// Returns true if programs with this grant may write the home of the user itself, and so the dot files that shells run, or a folder of
+    /// settings.
     pub(crate) fn opens_home(&self, cx: &ToolContext, workspace: &Workspace) -> bool {
         let home = without_links(&self.home);
         let granted = Granted::from_context(cx);
-        let mut writable = granted.writable_on_disk(workspace).into_iter();
-        self.home.is_absolute() && writable.any(|tree| home.starts_with(without_links(&tree)))
+        let writable = granted.writable_on_disk(workspace);
+        let mut trees = writable.iter();
+        self.home.is_absolute() && trees.any(|tree| home.starts_with(without_links(tree)))
+            || !writable.is_empty() && cx.sensitive_paths().is_in_settings_folder()
     }
 
     /// Returns the folders of the toolchains for programs in this workspace.

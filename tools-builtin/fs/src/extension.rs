@@ -1,13 +1,13 @@
 //! The workspace of a session, and its place in the system text: how the family joins a program.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host::settings::{SensitivePlace, Settings, SettingsError};
 use host::{Extension, Parts, folders, inventory};
 use tools::call::FileRoot;
 use tools::context::WorkspaceDomain;
-use tools::policy::{SensitivePath, Sensitivity};
+use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
 use tools::visible::visible;
 use tools::{Host, Services, ToolContext, source};
 
@@ -68,8 +68,20 @@ fn prepare(settings: &Settings, host: Host) -> Host {
     let homes = workspace.paths_to(&home).into_iter();
     let homes = homes.chain(is_root.then(|| ".".to_owned()));
     let paths = host.sensitive_paths().clone();
-    let paths = homes.fold(paths, |paths, home| paths.with_home(&home));
+    let mut paths = homes.fold(paths, |paths, home| paths.with_home(&home));
+    if is_of_settings(workspace.root(), &paths) {
+        paths = paths.in_settings_folder();
+    }
     workspace.protect(host.with_sensitive_paths(paths), &settings.sensitive)
+}
+
+/// Returns true if files with ordinary names in the root run or configure programs: in a folder of the user's settings, and in one that the
+/// table protects with all of its content, such as `.vscode`.
+fn is_of_settings(root: &Path, paths: &SensitivePaths) -> bool {
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let entry = paths.find(&format!("{name}/file"));
+    folders::is_of_settings(root)
+        || entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself)
 }
 
 fn section(cx: &ToolContext) -> String {

@@ -23,8 +23,8 @@ pub use command::{
     FoundTool, Run, ValueForm, ValueKind,
 };
 pub use linked::{
-    ControlFolders, approve, clause_fault, commands, end, faults, insert_control_folders,
-    insert_services, list, notices, open_file, prepare_host, protect, recover, remote_tools,
+    ControlFolders, Protection, approve, clause_fault, commands, end, faults,
+    insert_control_folders, insert_services, list, notices, open_file, recover, remote_tools,
     reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
 };
 

@@ -59,6 +59,17 @@ pub fn home() -> Option<PathBuf> {
     Some(base()?.home_dir().to_owned())
 }
 
+/// Returns true for a folder in which files with ordinary names run or configure the user's programs: `$XDG_CONFIG_HOME` or `~/.config`, all
+/// below it, `$XDG_DATA_HOME` or `~/.local/share`, and the folder around that.
+pub fn is_of_settings(folder: &Path) -> bool {
+    base().is_some_and(|base| {
+        let resolve = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let data = resolve(base.data_dir());
+        folder.starts_with(resolve(base.config_dir()))
+            || data.ancestors().take(2).any(|it| it == folder)
+    })
+}
+
 /// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))

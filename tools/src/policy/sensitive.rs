@@ -87,12 +87,14 @@ pub struct SensitivePath {
 pub struct SensitivePaths {
     paths: Vec<SensitivePath>,
     index: Index,
+    is_in_settings: bool,
 }
 
 static BUILT_IN: Lazy<SensitivePaths> = Lazy::new(|| {
     SensitivePaths {
         paths: Vec::new(),
         index: Index::default(),
+        is_in_settings: false,
     }
     .with_paths(table::paths())
 });
@@ -174,6 +176,20 @@ impl SensitivePaths {
         self.with_paths(dot_name::entries_of_home(home))
     }
 
+    /// Makes each path that no entry covers a [`DotFile`](Sensitivity::DotFile): the root lies in a folder of settings, such as `~/.config`,
+    /// where files with ordinary names run or configure programs.
+    pub fn in_settings_folder(self) -> Self {
+        Self {
+            is_in_settings: true,
+            ..self
+        }
+    }
+
+    /// Returns true if the root lies in a folder of settings.
+    pub fn is_in_settings_folder(&self) -> bool {
+        self.is_in_settings
+    }
+
     /// Returns the entries, without the one of dot files.
     pub fn paths(&self) -> &[SensitivePath] {
         &self.paths
@@ -212,7 +228,12 @@ impl SensitivePaths {
                     }
                 }
             }
-            if dot_file.is_none() && depth >= known && dot_name::is_unknown(name) {
+            if dot_file.is_some() || depth < known {
+                continue;
+            }
+            if self.is_in_settings {
+                dot_file = Some((dot_name::entry_of_settings(), depth));
+            } else if dot_name::is_unknown(name) {
                 dot_file = Some((dot_name::entry(), depth));
             }
         }

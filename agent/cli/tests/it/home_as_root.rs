@@ -46,3 +46,38 @@ fn a_program_writes_the_home_only_after_a_question() {
         assert!(crib.root().join("made").exists(), "{said:#?}");
     }
 }
+
+#[test]
+fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
+    let crib = Crib::new();
+    let write = |path: &str, root: &str, config: &str| {
+        let root = crib.root().join(root);
+        std::fs::create_dir_all(&root).unwrap();
+        let call = format!("fs.write path={path} content=x parents=true");
+        let allow = ["--allow", "fs:write:**", "--allow", "fs:write:**/.git/**"];
+        let words = [
+            "run",
+            "--root",
+            root.to_str().unwrap(),
+            "--provider",
+            "direct",
+            &call,
+        ];
+        let mut command = crib.command(&[&words[..], &allow].concat());
+        let config = crib.root().join(config);
+        let said = ended(command.env("XDG_CONFIG_HOME", config), b"");
+        assert_eq!(said.code == Some(0), root.join(path).exists(), "{said:#?}");
+        said.code
+    };
+    for (path, root, config, code) in [
+        ("fish/config.fish", "settings", "settings", Some(5)),
+        ("init.lua", "settings/nvim", "settings", Some(5)),
+        (".gitignore", "settings", "settings", Some(5)),
+        (".git/logs/x", "settings", "settings", Some(0)),
+        ("fish/config.fish", "settings", "other", Some(0)),
+        ("tasks.json", ".vscode", "other", Some(5)),
+        ("config", ".git", "other", Some(5)),
+    ] {
+        assert_eq!(write(path, root, config), code, "{root} {path}");
+    }
+}

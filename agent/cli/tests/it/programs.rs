@@ -196,7 +196,7 @@ fn agreed_at_home(crib: &Crib, arguments: &[&str]) -> Ended {
     let mut session = rexpect::session::spawn_command(command, Some(TIMEOUT_MS)).unwrap();
     let asked = session.exp_string("Answer?").unwrap();
     assert!(
-        asked.contains("May this program write your home?"),
+        asked.contains("May this program write your home"),
         "{asked}"
     );
     let (stdout, code) = end_with(session, "yes");

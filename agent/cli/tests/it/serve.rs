@@ -417,6 +417,41 @@ async fn a_grant_allows_calls_without_a_person() {
     assert_ne!(written.is_error, Some(true), "{written:?}");
 }
 
+#[tokio::test]
+async fn a_client_that_comes_later_finds_what_the_person_made_protected_meanwhile() {
+    let crib = Crib::new();
+    for folder in [".git/objects", ".git/refs", "hooks", "env"] {
+        std::fs::create_dir_all(crib.root().join(folder)).unwrap();
+    }
+    crib.write("root/.git/HEAD", "ref: refs/heads/main\n");
+    let paths = ["hooks/pre-commit", "env/dev"];
+    let (_child, url) = crib.serve_http(&["--grant", "fs:write:**"]).await;
+    let write = async |client: &RunningService<_, _>| {
+        let mut written = Vec::new();
+        for path in paths {
+            let arguments = json!({"path": path, "content": "x"});
+            let said = call(client, "fs_write", arguments).await;
+            written.push(said.is_error != Some(true));
+        }
+        written
+    };
+    let mut early = Vec::new();
+    for mode in modes() {
+        let client = over_http(&url, Person(None), mode).await;
+        assert_eq!(write(&client).await, [true, true]);
+        early.push(client);
+    }
+    crib.write("root/.git/config", "[core]\n\thooksPath = hooks\n");
+    std::os::unix::fs::symlink("env/dev", crib.root().join(".envrc")).unwrap();
+    for mode in modes() {
+        let client = over_http(&url, Person(None), mode).await;
+        assert_eq!(write(&client).await, [false, false]);
+    }
+    // A session keeps what it found at its start. A client without one has what is found at each call.
+    assert_eq!(write(&early[0]).await, [true, true]);
+    assert_eq!(write(&early[1]).await, [false, false]);
+}
+
 #[cfg(feature = "default")]
 #[tokio::test]
 async fn calls_are_in_the_journal() {

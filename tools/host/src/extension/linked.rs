@@ -36,6 +36,37 @@ pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> V
     folders
 }
 
+/// What a session protects: a service. What settings of git and links lead to can change, so each session looks for it, also one of a client
+/// of a server that runs for long.
+#[derive(Clone, Debug)]
+pub struct Protection(Settings);
+
+impl Protection {
+    /// Creates the protection of a session with these settings.
+    pub fn new(settings: Settings) -> Self {
+        Self(settings)
+    }
+
+    /// Prepares the host of calls for all linked families, with the paths that they protect now.
+    ///
+    /// # Errors
+    /// Returns the first mistake in the settings.
+    pub fn prepare(&self, host: Host) -> Result<Host, SettingsError> {
+        let settings = self.0.clone();
+        let settings = parts().fold(settings, |settings, parts| (parts.protection)(settings));
+        parts().try_fold(host, |host, parts| (parts.host)(&settings, host))
+    }
+
+    /// Returns the host of calls with the paths that the linked families protect now, in place of those that it has.
+    ///
+    /// # Errors
+    /// Returns an error if a family cannot protect them, such as on a full disk.
+    pub fn renew(&self, host: Host) -> Result<Host, SettingsError> {
+        let fresh = self.prepare(Host::new().with_services(host.services().clone()))?;
+        Ok(host.with_sensitive_paths(fresh.sensitive_paths().clone()))
+    }
+}
+
 /// Returns the warnings of all linked families for a session in this context, or for a call of the tool alone.
 pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
     parts()
@@ -87,14 +118,6 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
     Ok(())
 }
 
-/// Prepares the host of calls with these settings for all linked families.
-///
-/// # Errors
-/// Returns the first mistake in the settings.
-pub fn prepare_host(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
-    parts().try_fold(host, |host, parts| (parts.host)(settings, host))
-}
-
 /// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.
 pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
     parts().find_map(|parts| (parts.open_file)(cx, path))
@@ -106,11 +129,6 @@ pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
 /// Returns the first mistake in the settings.
 pub fn with_access(settings: Settings) -> Result<Settings, SettingsError> {
     parts().try_fold(settings, |settings, parts| (parts.access)(settings))
-}
-
-/// Returns the settings with the files and places that all linked families protect.
-pub fn protect(settings: Settings) -> Settings {
-    parts().fold(settings, |settings, parts| (parts.protection)(settings))
 }
 
 /// Returns the warnings of all linked families for the start of a session.

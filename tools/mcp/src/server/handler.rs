@@ -7,7 +7,7 @@ use rmcp::RoleServer;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
 use tokio_util::task::TaskTracker;
-use tools::{CancellationToken, Services};
+use tools::{CancellationToken, Host};
 
 use crate::server::options::{Options, ServerLimits, Shared};
 use crate::server::peer::LogLevel;
@@ -22,7 +22,7 @@ pub(super) struct Handler {
     pub(super) calls: Calls,
     /// The lowest level of log messages that a client of an older revision wants.
     pub(super) log_level: AtomicU8,
-    pub(super) connection: OnceLock<Services>,
+    pub(super) connection: OnceLock<Host>,
     /// True if a client without a session has it for one request.
     pub(super) is_of_request: bool,
     /// Cancelled at the end of the connection.
@@ -34,7 +34,7 @@ impl Handler {
     pub(super) fn connection(
         &self,
         context: &RequestContext<RoleServer>,
-    ) -> Option<&OnceLock<Services>> {
+    ) -> Option<&OnceLock<Host>> {
         let has_one = !self.is_of_request || Generation::of(context) == Generation::Legacy;
         has_one.then_some(&self.connection)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::model::ServerConfig;
 use tokio::sync::watch;
-use tools::{Entry, Host, Json, Services, ToolError, ToolName};
+use tools::{Entry, Host, Json, ToolError, ToolName};
 
 use crate::server::methods::Methods;
 use crate::server::peer::Peer;
@@ -80,8 +80,8 @@ pub struct CallRequest<'a> {
     pub id: &'a str,
     /// The client. The context of the call has it as a service too.
     pub peer: &'a Peer,
-    /// The services of this session of the client alone, which a first call may set. They are dropped when the client ends the session,
+    /// The host of the calls of this session of the client alone, which a first call may set. They are dropped when the client ends the session,
     /// goes away, or is idle while others need its place. `None` if the client has none, as over HTTP from 2026-07-28 on: no later call
     /// is known to be of the same client.
-    pub connection: Option<&'a OnceLock<Services>>,
+    pub connection: Option<&'a OnceLock<Host>>,
 }

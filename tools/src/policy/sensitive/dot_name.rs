@@ -29,9 +29,21 @@ static ENTRY: Lazy<SensitivePath> = Lazy::new(|| SensitivePath {
     note: NOTE.to_owned(),
 });
 
+/// The entry that holds for all other paths if the root lies in a folder of settings.
+static OF_SETTINGS: Lazy<SensitivePath> = Lazy::new(|| SensitivePath {
+    pattern: "/**".to_owned(),
+    sensitivity: Sensitivity::DotFile,
+    note: "in a folder of settings, which programs take settings or commands from".to_owned(),
+});
+
 /// Returns the entry that holds for paths with an unknown name that begins with a dot.
 pub(super) fn entry() -> &'static SensitivePath {
     &ENTRY
+}
+
+/// Returns the entry that holds for all other paths if the root lies in a folder of settings.
+pub(super) fn entry_of_settings() -> &'static SensitivePath {
+    &OF_SETTINGS
 }
 
 /// Returns the entries of a home, in which no name is harmless. Those of its own and of the folder above are no files.

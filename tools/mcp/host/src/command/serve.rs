@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
 use host::{
     Argument, ArgumentRule, Arguments, ClientCallsRequest, Command, CommandContext, Exit,
-    ValueForm, ValueKind, program,
+    Protection, ValueForm, ValueKind, program,
 };
 use tools::call::CallPlace;
 use tools::{Host, Target, Tasks, ToolContext, counted};
@@ -107,20 +107,20 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     let of_calls = context.clone();
     let server = ToolServer::new(select_served(&set, form)?, move |request| {
         let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let services = match request.connection {
+        let host = match request.connection {
             Some(connection) => connection
-                .get_or_init(|| of_calls.services().for_sub_agent())
+                .get_or_init(|| {
+                    let services = of_calls.services().for_sub_agent();
+                    protect_again(of_calls.clone().with_services(services))
+                })
                 .clone(),
             None => {
                 let mut services = of_calls.services().clone();
                 Tasks::offer_for_one_call(&mut services);
-                services
+                protect_again(of_calls.clone().with_services(services))
             }
         };
-        let cx = of_calls
-            .clone()
-            .with_services(services)
-            .with_service(models(Some(request.peer)));
+        let cx = host.with_service(models(Some(request.peer)));
         cx.with_place(CallPlace::new(number, 0).with_id(request.id))
     });
     let server = server
@@ -137,6 +137,19 @@ async fn serve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
     let ended = endpoint.serve(&server, &tools, shutdown, cx).await;
     following.abort();
     ended.map(|()| Exit::Success)
+}
+
+/// Returns a host with the paths that are protected now: the person may have changed settings of git, or links, since the server started.
+fn protect_again(host: Host) -> Host {
+    let Some(protection) = host.service::<Protection>() else {
+        return host;
+    };
+    protection.renew(host.clone()).unwrap_or_else(|error| {
+        program::warn(&format!(
+            "the paths that the server found at its start are protected: {error}"
+        ));
+        host
+    })
 }
 
 /// Returns the advice to start the server again with these words.
