@@ -36,7 +36,7 @@ pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> V
     folders
 }
 
-/// What a session protects: a service. What settings of git and links lead to can change, so each session looks for it, also one of a client
+/// The protection of a session: a service. What settings of git and links lead to can change, so each session looks for it, also one of a client
 /// of a server that runs for long.
 #[derive(Clone, Debug)]
 pub struct Protection(Settings);
