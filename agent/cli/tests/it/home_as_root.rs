@@ -47,37 +47,62 @@ fn a_program_writes_the_home_only_after_a_question() {
     }
 }
 
+/// Calls a tool in a session that may write all files, with this root, and this folder of the user's settings and data.
+fn call_in(crib: &Crib, call: &str, root: &Path, settings: &Path, data: &Path) -> Ended {
+    std::fs::create_dir_all(root).unwrap();
+    let clauses = ["fs:write:**", "fs:write:.git/**", "exec:write:sh **"];
+    let allowed = clauses.iter().flat_map(|clause| ["--allow", clause]);
+    let words = ["run", "--provider", "direct", call, "--root"];
+    let words = words.into_iter().chain(root.to_str()).chain(allowed);
+    let mut command = crib.command(&words.collect::<Vec<_>>());
+    let command = command.env("XDG_CONFIG_HOME", settings);
+    ended(command.env("XDG_DATA_HOME", data), b"")
+}
+
 #[test]
 fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
     let crib = Crib::new();
-    let write = |path: &str, root: &str, config: &str| {
-        let root = crib.root().join(root);
-        std::fs::create_dir_all(&root).unwrap();
-        let call = format!("fs.write path={path} content=x parents=true");
-        let allow = ["--allow", "fs:write:**", "--allow", "fs:write:**/.git/**"];
-        let words = [
-            "run",
-            "--root",
-            root.to_str().unwrap(),
-            "--provider",
-            "direct",
-            &call,
-        ];
-        let mut command = crib.command(&[&words[..], &allow].concat());
-        let config = crib.root().join(config);
-        let said = ended(command.env("XDG_CONFIG_HOME", config), b"");
-        assert_eq!(said.code == Some(0), root.join(path).exists(), "{said:#?}");
-        said.code
-    };
-    for (path, root, config, code) in [
-        ("fish/config.fish", "settings", "settings", Some(5)),
-        ("init.lua", "settings/nvim", "settings", Some(5)),
-        (".gitignore", "settings", "settings", Some(5)),
-        (".git/logs/x", "settings", "settings", Some(0)),
-        ("fish/config.fish", "settings", "other", Some(0)),
-        ("tasks.json", ".vscode", "other", Some(5)),
-        ("config", ".git", "other", Some(5)),
+    for (path, root, asks) in [
+        ("fish/config.fish", "settings", true),
+        ("init.lua", "settings/nvim", true),
+        (".gitignore", "settings", true),
+        ("applications/x.desktop", "own/share", true),
+        ("share/applications/x.desktop", "own", true),
+        ("tasks.json", ".vscode", true),
+        ("config", ".git", true),
+        (".git/logs/x", "settings", false),
+        ("fish/config.fish", "other", false),
+        ("x", "own/share/notes", false),
     ] {
-        assert_eq!(write(path, root, config), code, "{root} {path}");
+        let [settings, data] = ["settings", "own/share"].map(|name| crib.root().join(name));
+        let root = crib.root().join(root);
+        let write = format!("fs.write path={path} content=x parents=true");
+        let said = call_in(&crib, &write, &root, &settings, &data);
+        let code = if asks { 5 } else { 0 };
+        assert_eq!(said.code, Some(code), "{path} {said:#?}");
+        assert_eq!(root.join(path).exists(), !asks, "{path}");
+    }
+}
+
+#[test]
+fn a_program_writes_a_folder_of_settings_only_after_a_question() {
+    let crib = Crib::new();
+    if !crib
+        .run(&["doctor"])
+        .stdout
+        .contains("Programs run in bubblewrap.")
+    {
+        return;
+    }
+    let script = r#"exec.run program=sh args=["-c","echo > made"]"#;
+    for (root, is_made) in [
+        ("settings", false),
+        ("settings/nvim", false),
+        ("other", true),
+    ] {
+        let settings = crib.root().join("settings");
+        let root = crib.root().join(root);
+        let said = call_in(&crib, script, &root, &settings, Path::new("/nowhere"));
+        assert_eq!(root.join("made").exists(), is_made, "{said:#?}");
     }
 }
