@@ -94,15 +94,19 @@ fn a_program_writes_a_folder_of_settings_only_after_a_question() {
     {
         return;
     }
-    let script = r#"exec.run program=sh args=["-c","echo > made"]"#;
-    for (root, is_made) in [
+    let script = r#"exec.run program=sh args=["-c","echo evil > rc"]"#;
+    for (root, is_changed) in [
         ("settings", false),
         ("settings/nvim", false),
         ("other", true),
     ] {
         let settings = crib.root().join("settings");
         let root = crib.root().join(root);
+        std::fs::create_dir_all(&root).unwrap();
+        // A new file would be moved aside in any case.
+        std::fs::write(root.join("rc"), "mine").unwrap();
         let said = call_in(&crib, script, &root, &settings, Path::new("/nowhere"));
-        assert_eq!(root.join("made").exists(), is_made, "{said:#?}");
+        let text = std::fs::read_to_string(root.join("rc")).unwrap();
+        assert_eq!(text != "mine", is_changed, "{said:#?}");
     }
 }
