@@ -7,7 +7,7 @@ use host::settings::{SensitivePlace, Settings, SettingsError};
 use host::{Extension, Parts, folders, inventory};
 use tools::call::FileRoot;
 use tools::context::WorkspaceDomain;
-use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
+use tools::policy::{SensitivePath, Sensitivity};
 use tools::visible::visible;
 use tools::{Host, Services, ToolContext, source};
 
@@ -68,20 +68,31 @@ fn prepare(settings: &Settings, host: Host) -> Host {
     let homes = workspace.paths_to(&home).into_iter();
     let homes = homes.chain(is_root.then(|| ".".to_owned()));
     let paths = host.sensitive_paths().clone();
-    let mut paths = homes.fold(paths, |paths, home| paths.with_home(&home));
-    if is_of_settings(workspace.root(), &paths) {
+    let paths = homes.fold(paths, |paths, home| paths.with_home(&home));
+    let mut paths = paths.below(&workspace.root().to_string_lossy());
+    if folders::is_of_data(workspace.root()) {
         paths = paths.in_settings_folder();
     }
-    workspace.protect(host.with_sensitive_paths(paths), &settings.sensitive)
+    workspace.protect(host.with_sensitive_paths(paths), &places(settings))
 }
 
-/// Returns true if files with ordinary names in the root run or configure programs: in a folder of the user's settings, and in one that the
-/// table protects with all of its content, such as `.vscode`.
-fn is_of_settings(root: &Path, paths: &SensitivePaths) -> bool {
-    let name = root.file_name().unwrap_or_default().to_string_lossy();
-    let entry = paths.find(&format!("{name}/file"));
-    folders::is_of_settings(root)
-        || entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself)
+/// Returns the places in which files with ordinary names run or configure programs: those that settings and links name, such as a folder of
+/// hooks, and the folders of the user's settings.
+fn places(settings: &Settings) -> Vec<SensitivePlace> {
+    let control = settings
+        .control_files()
+        .filter(|file| file.ends_with("**"))
+        .filter_map(Path::parent);
+    let folder = |path: PathBuf, note| SensitivePlace {
+        path,
+        is_folder: true,
+        note,
+    };
+    let control = control.map(|path| folder(path.to_owned(), "in a folder that settings name"));
+    let of_user = folders::of_settings().into_iter();
+    let of_user = of_user.map(|path| folder(path, "in the folder of your programs' settings"));
+    let named = settings.sensitive.iter().cloned();
+    named.chain(control).chain(of_user).collect()
 }
 
 fn section(cx: &ToolContext) -> String {
@@ -97,7 +108,8 @@ fn section(cx: &ToolContext) -> String {
 }
 
 impl Workspace {
-    /// Adds the places below the root to the sensitive paths of a host, as files that other programs run.
+    /// Adds the places below the root to the sensitive paths of a host, as files that other programs run. If the root lies in a place, all
+    /// of its files are.
     pub fn protect(&self, host: Host, places: &[SensitivePlace]) -> Host {
         let mut entries = Vec::new();
         for place in places {
@@ -112,7 +124,21 @@ impl Workspace {
                 SensitivePath::new(pattern, Sensitivity::RunsByItself, place.note).ok()
             }));
         }
-        let paths = host.sensitive_paths().clone().with_paths(entries);
+        let mut paths = host.sensitive_paths().clone().with_paths(entries);
+        if places.iter().any(|place| self.lies_in(&place.path)) {
+            paths = paths.in_settings_folder();
+        }
         host.with_sensitive_paths(paths)
+    }
+
+    /// Returns true if the root is a folder, or lies in it. One with the home, to which a link may lead, is no place of settings.
+    fn lies_in(&self, folder: &Path) -> bool {
+        let home = folders::home().and_then(|home| home.canonicalize().ok());
+        let folder = Some(folder).filter(|folder| folder.is_absolute());
+        let folder = folder.and_then(|folder| folder.canonicalize().ok());
+        folder.is_some_and(|folder| {
+            let has_home = home.is_some_and(|home| home.starts_with(&folder));
+            self.root().starts_with(&folder) && !has_home
+        })
     }
 }

@@ -15,9 +15,9 @@ const MAX_ENTRIES: usize = 20_000;
 /// The folders in a folder of git that have no data.
 const OF_GIT: [&str; 2] = ["hooks", "info"];
 
-/// Returns the targets of links with sensitive names, in named files or folders, and in folders to which such links lead. A target need not
-/// exist.
-pub(crate) fn targets(root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
+/// Returns the targets of links with sensitive names, in named files or folders, and in folders to which such links lead, also of those
+/// directly in folders around the root and in the home. A target need not exist.
+pub(crate) fn targets(root: &Path, around: &[PathBuf], named: &[PathBuf]) -> Vec<PathBuf> {
     let table = SensitivePaths::default();
     // The root itself is no place of its own.
     let inner = |path: &PathBuf| {
@@ -35,11 +35,13 @@ pub(crate) fn targets(root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
         .chain(named)
         .filter_map(|path| inner(&path))
         .collect();
-    let mut waiting = list(root, &protected, &table, MAX_ENTRIES);
+    let elsewhere = [&protected[..], around].concat();
+    let mut waiting = list(root, &elsewhere, &table, MAX_ENTRIES);
     let mut targets = Vec::new();
     loop {
         let (found, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|link| {
-            find(&table, root, link).is_some_and(|(entry, _)| is_sensitive(entry))
+            let mut tops = [root].into_iter().chain(link.parent());
+            tops.any(|top| find(&table, top, link).is_some_and(|(it, _)| is_sensitive(it)))
                 || protected.iter().any(|place| link.starts_with(place))
         });
         if found.is_empty() {
@@ -132,7 +134,7 @@ mod tests {
         let working = std::env::current_dir().unwrap();
         let up: PathBuf = working.components().skip(1).map(|_| "..").collect();
         let relative = [up.join(root.join("src/relative").strip_prefix("/").unwrap())];
-        let targets = targets(&root.join(below), &[&relative[..], &named].concat());
+        let targets = targets(&root.join(below), &[], &[&relative[..], &named].concat());
         let text = |target: &PathBuf| target.strip_prefix(&root).unwrap().display().to_string();
         let mut targets: Vec<_> = targets.iter().map(text).collect();
         targets.sort();

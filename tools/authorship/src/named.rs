@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use host::folders;
 use host::settings::{SensitivePlace, Settings};
 
 use crate::git::Git;
@@ -72,8 +73,15 @@ pub(crate) fn protect(settings: Settings) -> Settings {
     let control: Vec<_> = content.chain(of_user.paths.iter().cloned()).collect();
     let places = of_repositories.flat_map(|named| [named.paths, named.places].concat());
     let places: Vec<_> = places.chain(of_user.places).collect();
-    let named = [&places[..], &of_user.paths].concat();
-    let targets = links::targets(&root, &named);
+    let named = [&places[..], &of_user.paths, &folders::of_settings()].concat();
+    // A link `.envrc` beside the root may lead into it.
+    let top = Repository::nearest(&root).map_or_else(|| root.clone(), |nearest| nearest.top);
+    let above = root
+        .ancestors()
+        .skip(1)
+        .take_while(|above| above.starts_with(&top));
+    let around: Vec<_> = above.map(Path::to_owned).chain(folders::home()).collect();
+    let targets = links::targets(&root, &around, &named);
     let place = |path: PathBuf, note| SensitivePlace {
         is_folder: path.is_absolute() && !path.is_file(),
         path,
@@ -194,7 +202,11 @@ impl GitNames {
                         }
                     }
                     ("core", "hookspath") | ("init", "templatedir") => {
-                        named.paths.extend(below.map(|folder| place(folder, value)));
+                        let paths = below.map(|folder| place(folder, value)).into_iter();
+                        // With `.`, the names of hooks count, not all of the files.
+                        let inner =
+                            |path: &PathBuf| !top.starts_with(path) || value.starts_with('/');
+                        named.paths.extend(paths.filter(inner));
                         named.relative.push((value.to_owned(), name == "hookspath"));
                     }
                     _ if is_data(section, name) => {}

@@ -59,14 +59,19 @@ pub fn home() -> Option<PathBuf> {
     Some(base()?.home_dir().to_owned())
 }
 
-/// Returns true for a folder in which files with ordinary names run or configure the user's programs: `$XDG_CONFIG_HOME` or `~/.config`, all
-/// below it, `$XDG_DATA_HOME` or `~/.local/share`, and the folder around that.
-pub fn is_of_settings(folder: &Path) -> bool {
-    base().is_some_and(|base| {
-        let resolve = |path: PathBuf| path.canonicalize().unwrap_or(path);
-        let data = resolve(base.data_dir());
-        folder.starts_with(resolve(base.config_dir()))
-            || data.ancestors().take(2).any(|it| it == folder)
+/// Returns the folders in which files with ordinary names run or configure the user's programs: `$XDG_CONFIG_HOME` and `~/.config`.
+pub fn of_settings() -> Vec<PathBuf> {
+    let folders = base().map(|base| vec![base.config_dir(), base.home_dir().join(".config")]);
+    folders.unwrap_or_default()
+}
+
+/// Returns true for `$XDG_DATA_HOME` and `~/.local/share`, and the folders around these: there, files of the user's programs have ordinary
+/// names, too.
+pub fn is_of_data(folder: &Path) -> bool {
+    let folders = base().map(|base| [base.data_dir(), base.home_dir().join(".local/share")]);
+    folders.into_iter().flatten().any(|path| {
+        let path = path.canonicalize().unwrap_or(path);
+        path.ancestors().take(2).any(|it| it == folder)
     })
 }
 

@@ -185,6 +185,30 @@ impl SensitivePaths {
         }
     }
 
+    /// Adds what the entries say of paths below a root at this absolute path: `/workflows/**` below `/work/.github`, and all paths below
+    /// `/work/.git/hooks`, which is then a [folder of settings](Self::in_settings_folder).
+    pub fn below(self, root: &str) -> Self {
+        let names: Vec<&str> = root.split('/').filter(|name| !name.is_empty()).collect();
+        // Tools put whole checkouts there, such as `.claude/worktrees/NAME`.
+        let checkout = names.iter().rposition(|name| *name == "worktrees");
+        let names = &names[checkout.map_or(0, |at| at + 1)..];
+        let inner = [names, &["file"]].concat().join("/");
+        if self
+            .matching(Sensitivity::RunsByItself, &inner)
+            .any(|entry| entry.is_whole(&inner))
+        {
+            return self.in_settings_folder();
+        }
+        let entries = self.paths.iter().flat_map(|entry| {
+            pattern::rests(&entry.pattern, names).map(|rest| SensitivePath {
+                pattern: format!("/{rest}"),
+                ..entry.clone()
+            })
+        });
+        let entries: Vec<_> = entries.collect();
+        self.with_paths(entries)
+    }
+
     /// Returns true if the root lies in a folder of settings.
     pub fn is_in_settings_folder(&self) -> bool {
         self.is_in_settings

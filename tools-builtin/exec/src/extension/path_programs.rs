@@ -32,8 +32,12 @@ pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
         .partition(|folder| !workspace.paths_to(folder.join(PROGRAMS)).is_empty());
     let (whole, others): (Vec<_>, Vec<_>) = inside.into_iter().partition(|folder| {
         let paths = workspace.paths_to(folder);
-        paths.iter().any(|path| is_for_programs(Path::new(path)))
+        paths.iter().any(|path| is_for_programs(Path::new(path))) || is_around(folder, workspace)
     });
+    let around = elsewhere
+        .iter()
+        .filter(|folder| is_around(folder, workspace));
+    let around: Vec<_> = around.map(|path| place(path.clone(), true)).collect();
     let names: BTreeSet<_> = if others.is_empty() {
         BTreeSet::new()
     } else {
@@ -50,7 +54,12 @@ pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
         .flat_map(|folder| names.iter().map(|name| folder.join(name)))
         .map(|path| place(path, false));
     let whole = whole.into_iter().map(|path| place(path, true));
-    whole.chain(hidden).collect()
+    whole.chain(hidden).chain(around).collect()
+}
+
+/// Returns true for a folder of programs in which the root lies, or which it is.
+fn is_around(folder: &Path, workspace: &Workspace) -> bool {
+    workspace.root().starts_with(folder) && is_for_programs(folder)
 }
 
 /// Returns true for a folder of programs that is not in a dot folder, which is in the table, or in one of dependencies, in which tools such as

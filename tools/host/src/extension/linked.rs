@@ -57,11 +57,13 @@ impl Protection {
         parts().try_fold(host, |host, parts| (parts.host)(&settings, host))
     }
 
-    /// Returns the host of calls with the paths that the linked families protect now, in place of those that it has.
+    /// Returns the host of calls with the paths that the linked families protect now, in place of those that it has. Looks at the workspace
+    /// as [`recover`] does.
     ///
     /// # Errors
     /// Returns an error if a family cannot protect them, such as on a full disk.
     pub fn renew(&self, host: Host) -> Result<Host, SettingsError> {
+        recover(self.0.root());
         let fresh = self.prepare(Host::new().with_services(host.services().clone()))?;
         Ok(host.with_sensitive_paths(fresh.sensitive_paths().clone()))
     }

@@ -42,6 +42,20 @@ fn is_whole(pattern: &str, names: &[&str]) -> Option<bool> {
     Some(segments.next().is_none_or(|segment| segment == "**"))
 }
 
+/// Returns the parts of a pattern behind segments that match the last of these names.
+pub(super) fn rests<'a>(pattern: &'a str, names: &[&str]) -> impl Iterator<Item = &'a str> {
+    let ends = pattern.match_indices('/').filter(|(end, _)| *end > 0);
+    ends.filter_map(|(end, _)| {
+        let begin: Vec<&str> = pattern[..end].split('/').collect();
+        let first = names.len().checked_sub(begin.len())?;
+        let is_there = begin
+            .iter()
+            .zip(&names[first..])
+            .all(|(segment, name)| is_name(segment, name));
+        is_there.then(|| &pattern[end + 1..])
+    })
+}
+
 /// Returns true if a segment matches a name.
 fn is_name(segment: &str, name: &str) -> bool {
     let Some((begin, rest)) = segment.split_once('*') else {
