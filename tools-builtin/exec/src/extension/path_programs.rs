@@ -15,11 +15,6 @@ const PROGRAMS: &str = "bin";
 /// Returns the folders of programs as places whose content shells run. In the other folders on the `PATH`, those are places that shells run
 /// instead of a program elsewhere, such as a `git` in the `bin` of a virtual environment.
 pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
-    let place = |path, is_folder| SensitivePlace {
-        path,
-        is_folder,
-        note: NOTE,
-    };
     let path = std::env::var_os("PATH").unwrap_or_default();
     // Login shells add it.
     let of_home = std::env::home_dir().map(|home| home.join(PROGRAMS));
@@ -34,23 +29,24 @@ pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
         let paths = workspace.paths_to(folder);
         paths.iter().any(|path| is_for_programs(Path::new(path)))
     });
-    let names: BTreeSet<_> = if others.is_empty() {
-        BTreeSet::new()
-    } else {
-        elsewhere
-            .iter()
-            .filter_map(|folder| folder.read_dir().ok())
-            .flat_map(|entries| entries.flatten())
-            .map(|entry| entry.file_name())
-            .collect()
-    };
+    let names: BTreeSet<_> = elsewhere
+        .iter()
+        .filter(|_| !others.is_empty())
+        .filter_map(|folder| folder.read_dir().ok())
+        .flat_map(|entries| entries.flatten())
+        .map(|entry| entry.file_name())
+        .collect();
     let others: BTreeSet<PathBuf> = others.into_iter().collect();
     let hidden = others
         .iter()
-        .flat_map(|folder| names.iter().map(|name| folder.join(name)))
-        .map(|path| place(path, false));
-    let whole = whole.into_iter().map(|path| place(path, true));
-    whole.chain(hidden).collect()
+        .flat_map(|folder| names.iter().map(|name| (folder.join(name), false)));
+    let whole = whole.into_iter().map(|path| (path, true));
+    let places = whole.chain(hidden).map(|(path, is_folder)| SensitivePlace {
+        path,
+        is_folder,
+        note: NOTE,
+    });
+    places.collect()
 }
 
 /// Returns true for a folder of programs that is not in a dot folder, which is in the table, or in one of dependencies, in which tools such as
