@@ -1,7 +1,8 @@
 //! `fs.edit`: replaces text in a file.
 
-use tools::{Access, Preview, ToolContext, ToolError, tool};
-use tools_text::{TextEncoding, seven_bit};
+use serde::Deserialize;
+use tools::{Access, JsonSchema, Preview, ToolContext, ToolError, tool};
+use tools_text::seven_bit;
 
 use crate::diff::{self, note};
 use crate::draft::Draft;
@@ -37,40 +38,34 @@ const ATTEMPTS: usize = 100;
     example({"path": "src/main.rs", "old": "let port = 80;", "new": "let port = 8080;"}),
     example({"path": "README.md", "old": "colour", "new": "color", "all": true}),
 )]
-pub(crate) fn edit(
-    cx: &ToolContext,
+pub(crate) fn edit(cx: &ToolContext, #[args] call: EditArguments) -> Result<String, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    Ok(apply_edit(Files::new(cx, &workspace), &call)?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars")]
+pub(crate) struct EditArguments {
     /// The file, relative to the workspace root.
-    path: RelativePath,
+    pub(crate) path: RelativePath,
     /// The text to replace, without line numbers.
     #[schemars(length(min = 1))]
-    old: String,
+    pub(crate) old: String,
     /// The replacement text. Empty to delete `old`.
-    new: String,
+    pub(crate) new: String,
     /// Replace every occurrence.
     #[serde(default)]
     all: bool,
     /// The encoding, if it is not UTF-8. Guessed if omitted.
     #[schemars(length(max = 40))]
     encoding: Option<String>,
-) -> Result<String, ToolError> {
-    let workspace = cx.need::<Workspace>()?;
-    let named = parse_label(encoding.as_deref())?;
-    let change = Change {
-        old: &old,
-        new: &new,
-        all,
-        named,
-    };
-    Ok(apply_edit(Files::new(cx, &workspace), &path, change)?)
 }
 
-fn apply_edit(
-    files: Files<'_>,
-    path: &RelativePath,
-    change: Change<'_>,
-) -> Result<String, FsError> {
+fn apply_edit(files: Files<'_>, call: &EditArguments) -> Result<String, FsError> {
+    let path = &call.path;
     for _ in 0..ATTEMPTS {
-        let plan = Plan::new(files, path, &[Access::Read, Access::Write], change)?;
+        let plan = Plan::new(files, call, &[Access::Read, Access::Write])?;
         let slot = &plan.slot;
         new_script::check_link(files.workspace, path, slot, || {
             new_script::is_script(&plan.after)
@@ -93,37 +88,12 @@ fn apply_edit(
 }
 
 /// Makes the diff that an edit would return now.
-fn preview(
-    cx: &ToolContext,
-    path: RelativePath,
-    old: String,
-    new: String,
-    all: bool,
-    encoding: Option<String>,
-) -> Result<Preview, ToolError> {
+fn preview(cx: &ToolContext, call: EditArguments) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    cx.require(Access::Read, "fs", path.as_str())?;
-    let named = parse_label(encoding.as_deref())?;
-    let change = Change {
-        old: &old,
-        new: &new,
-        all,
-        named,
-    };
+    cx.require(Access::Read, "fs", call.path.as_str())?;
     let files = Files::new(cx, &workspace);
-    let plan = Plan::new(files, &path, &[Access::Read], change)?;
+    let plan = Plan::new(files, &call, &[Access::Read])?;
     Ok(Preview::diff(plan.diff(diff::unified_whole)))
-}
-
-/// The texts to replace.
-#[derive(Clone, Copy)]
-struct Change<'a> {
-    old: &'a str,
-    new: &'a str,
-    /// Whether to replace each occurrence instead of the only one.
-    all: bool,
-    /// The encoding that the call names.
-    named: Option<TextEncoding>,
 }
 
 /// A file and its new content.
@@ -141,23 +111,23 @@ struct Plan {
 impl Plan {
     fn new(
         files: Files<'_>,
-        path: &RelativePath,
+        call: &EditArguments,
         accesses: &'static [Access],
-        change: Change<'_>,
     ) -> Result<Self, FsError> {
-        if change.old == change.new {
+        let named = parse_label(call.encoding.as_deref())?;
+        if call.old == call.new {
             return Err(FsError::SameText);
         }
         let options = FindOptions::following(accesses, IfMissing::Fail);
-        let slot = Slot::find(files, path, options)?;
+        let slot = Slot::find(files, &call.path, options)?;
         slot.is_file()?;
         let there = files.workspace.root().join(slot.path.as_str());
         let _shown = Shown::new(files, &slot.path, there.symlink_metadata().ok());
         let before = whole_file::read(&slot)?;
-        let decoded = Decoded::for_edit(&before, change.named);
+        let decoded = Decoded::for_edit(&before, named);
         if decoded.is_none() {
             check_text(files.cx, &slot.path, &before)?;
-            if let Some(encoding) = seven_bit(&before).filter(|_| change.named.is_none()) {
+            if let Some(encoding) = seven_bit(&before).filter(|_| named.is_none()) {
                 let path = slot.path;
                 return Err(FsError::SevenBit { path, encoding });
             }
@@ -168,9 +138,7 @@ impl Plan {
             .as_ref()
             .map_or(&*before, |decoded| decoded.text.as_bytes());
         let view = View::new(bytes);
-        let replaced = replace(
-            files.cx, &slot.path, &view, change.old, change.new, change.all,
-        )?;
+        let replaced = replace(files.cx, &slot.path, &view, &call.old, &call.new, call.all)?;
         let is_utf8 = view.is_utf8();
         let texts = (view.text, View::new(&replaced).text);
         let after = match &decoded {

@@ -5,6 +5,7 @@ use std::io::Read;
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
 
+use crate::edit::EditArguments;
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::repository::{self, unless_named};
@@ -49,8 +50,12 @@ pub(crate) fn of_move(
     to: RelativePath,
     _overwrite: bool,
 ) -> Vec<Concern> {
-    let is_program = |workspace: &Workspace| is_program(workspace, &from);
-    let new = concern(cx, &to, |workspace| may_start(workspace, &from), is_program);
+    let new = concern(
+        cx,
+        &to,
+        |workspace| may_start(workspace, &from),
+        |workspace| is_program(workspace, &from),
+    );
     let of_repository = [&from, &to]
         .into_iter()
         .find_map(|path| repository::concern(cx, path))
@@ -59,29 +64,27 @@ pub(crate) fn of_move(
 }
 
 /// Returns the concern about `fs.edit`: the text of a file that can be started becomes a script.
-pub(crate) fn of_edit(
-    cx: &ToolContext,
-    path: RelativePath,
-    old: String,
-    new: String,
-    _all: bool,
-    _encoding: Option<String>,
-) -> Vec<Concern> {
-    let becomes_script = |workspace: &Workspace| {
-        let mut text = String::new();
-        let file = workspace.dir().open(path.as_str());
-        let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
-        read.is_err()
-            || text.len() as u64 == MAX_TEXT
-            || is_script(text.replacen(&old, &new, 1).as_bytes())
-    };
+pub(crate) fn of_edit(cx: &ToolContext, call: EditArguments) -> Vec<Concern> {
+    let path = &call.path;
     // An edit creates no file.
     let is_there = cx
         .service::<Workspace>()
         .is_some_and(|workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok());
-    let script = is_there.then(|| concern(cx, &path, becomes_script, |_| false));
-    let of_repository = repository::concern(cx, &path);
+    let script = is_there.then(|| {
+        let becomes_script = |workspace: &_| edit_makes_script(workspace, &call);
+        concern(cx, path, becomes_script, |_| false)
+    });
+    let of_repository = repository::concern(cx, path);
     script.flatten().into_iter().chain(of_repository).collect()
+}
+
+fn edit_makes_script(workspace: &Workspace, call: &EditArguments) -> bool {
+    let mut text = String::new();
+    let file = workspace.dir().open(call.path.as_str());
+    let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
+    read.is_err()
+        || text.len() as u64 == MAX_TEXT
+        || is_script(text.replacen(&call.old, &call.new, 1).as_bytes())
 }
 
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.
@@ -178,8 +181,8 @@ fn is_loaded(name: &str) -> bool {
 fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
     let metadata = workspace.dir().metadata(path.as_str());
     let is_file = metadata.is_ok_and(|metadata| metadata.is_file());
-    let open = || workspace.dir().open(path.as_str());
-    is_file && open().is_ok_and(reads_as_script)
+    let file = is_file.then(|| workspace.dir().open(path.as_str()));
+    file.is_some_and(|file| file.is_ok_and(reads_as_script))
 }
 
 /// Returns true if a file, which is read from its begin, is a script.
