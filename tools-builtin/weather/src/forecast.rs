@@ -71,8 +71,9 @@ pub(crate) async fn forecast(
     let count = answer.daily.get("time").map_or(0, Vec::len);
     let days = (0..count.min(request.days.into()))
         .map(|day| {
-            let of_day = |key: &str| answer.daily.get(key)?.get(day);
-            read_row(DAY, &answer.daily_units, of_day)
+            read_row(DAY, &answer.daily_units, |key| {
+                answer.daily.get(key)?.get(day)
+            })
         })
         .collect::<Result<Vec<_>, _>>()?;
     place.elevation = place.elevation.or(answer.elevation);

@@ -316,9 +316,8 @@ impl Builder<'_> {
     }
 
     fn start_cell(&mut self, is_header: bool, attributes: &Attributes) -> Effect {
-        let span = |attribute| attributes.number(attribute).unwrap_or(1);
-        let columns = span(Attribute::ColSpan);
-        let rows = span(Attribute::RowSpan);
+        let columns = attributes.number(Attribute::ColSpan).unwrap_or(1);
+        let rows = attributes.number(Attribute::RowSpan).unwrap_or(1);
         if let Some((_, table)) = &mut self.table {
             table.begin_cell(is_header, columns, rows);
         }
