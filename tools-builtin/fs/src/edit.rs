@@ -1,7 +1,9 @@
 //! `fs.edit`: replaces text in a file.
 
+use std::io::Read as _;
+
 use serde::Deserialize;
-use tools::{Access, JsonSchema, Preview, ToolContext, ToolError, tool};
+use tools::{Access, Concern, JsonSchema, Preview, ToolContext, ToolError, tool};
 use tools_text::seven_bit;
 
 use crate::diff::{self, note};
@@ -12,6 +14,7 @@ use crate::files::Files;
 use crate::new_script;
 use crate::path::RelativePath;
 use crate::replacement::replace;
+use crate::repository;
 use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::view::View;
@@ -20,6 +23,9 @@ use crate::workspace::Workspace;
 
 /// The note after the diff of a file that is not UTF-8.
 const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were kept]\n";
+
+/// The most bytes of a file that is edited in mind.
+const MAX_TEXT: u64 = 1 << 20;
 
 /// The maximum number of attempts if other programs change the file meanwhile.
 const ATTEMPTS: usize = 100;
@@ -33,7 +39,7 @@ const ATTEMPTS: usize = 100;
     writes = "fs:{path}",
     needs = Workspace,
     preview = preview,
-    concerns = new_script::of_edit,
+    concerns = concerns,
     tags = ["files"],
     example({"path": "src/main.rs", "old": "let port = 80;", "new": "let port = 8080;"}),
     example({"path": "README.md", "old": "colour", "new": "color", "all": true}),
@@ -48,12 +54,12 @@ pub(crate) fn edit(cx: &ToolContext, #[args] call: EditArguments) -> Result<Stri
 #[schemars(crate = "tools::schemars")]
 pub(crate) struct EditArguments {
     /// The file, relative to the workspace root.
-    pub(crate) path: RelativePath,
+    path: RelativePath,
     /// The text to replace, without line numbers.
     #[schemars(length(min = 1))]
-    pub(crate) old: String,
+    old: String,
     /// The replacement text. Empty to delete `old`.
-    pub(crate) new: String,
+    new: String,
     /// Replace every occurrence.
     #[serde(default)]
     all: bool,
@@ -94,6 +100,31 @@ fn preview(cx: &ToolContext, call: EditArguments) -> Result<Preview, ToolError> 
     let files = Files::new(cx, &workspace);
     let plan = Plan::new(files, &call, &[Access::Read])?;
     Ok(Preview::diff(plan.diff(diff::unified_whole)))
+}
+
+/// Returns the concern that the text of a file that can be started becomes a script.
+fn concerns(cx: &ToolContext, call: EditArguments) -> Vec<Concern> {
+    let path = &call.path;
+    // An edit creates no file.
+    let is_there = cx
+        .service::<Workspace>()
+        .is_some_and(|workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok());
+    let script =
+        is_there.then(|| new_script::concern(cx, path, |root| call.makes_script(root), |_| false));
+    let of_repository = repository::concern(cx, path);
+    script.flatten().into_iter().chain(of_repository).collect()
+}
+
+impl EditArguments {
+    /// Returns true if the text becomes a script, or if that is not known.
+    fn makes_script(&self, workspace: &Workspace) -> bool {
+        let mut text = String::new();
+        let file = workspace.dir().open(self.path.as_str());
+        let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
+        read.is_err()
+            || text.len() as u64 == MAX_TEXT
+            || new_script::is_script(text.replacen(&self.old, &self.new, 1).as_bytes())
+    }
 }
 
 /// A file and its new content.

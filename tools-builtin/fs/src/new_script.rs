@@ -5,7 +5,6 @@ use std::io::Read;
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
 
-use crate::edit::EditArguments;
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::repository::{self, unless_named};
@@ -19,9 +18,6 @@ const CONFIGURATIONS: [&str; 3] = [".config.", ".conf.", "rc."];
 const LANGUAGES: [&str; 13] = [
     "cjs", "coffee", "cts", "js", "jsx", "lua", "mjs", "mts", "php", "py", "rb", "ts", "tsx",
 ];
-
-/// The most bytes of a file that is edited in mind.
-const MAX_TEXT: u64 = 1 << 20;
 
 /// Other names of configurations that are programs. Programs load them from the folder in which they start.
 const NAMES: &str = "conftest.py dangerfile.js dangerfile.ts dodo.py fabfile.py gruntfile.js gulpfile.js \
@@ -63,30 +59,6 @@ pub(crate) fn of_move(
     new.into_iter().chain(of_repository).collect()
 }
 
-/// Returns the concern about `fs.edit`: the text of a file that can be started becomes a script.
-pub(crate) fn of_edit(cx: &ToolContext, call: EditArguments) -> Vec<Concern> {
-    let path = &call.path;
-    // An edit creates no file.
-    let is_there = cx
-        .service::<Workspace>()
-        .is_some_and(|workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok());
-    let script = is_there.then(|| {
-        let becomes_script = |workspace: &_| edit_makes_script(workspace, &call);
-        concern(cx, path, becomes_script, |_| false)
-    });
-    let of_repository = repository::concern(cx, path);
-    script.flatten().into_iter().chain(of_repository).collect()
-}
-
-fn edit_makes_script(workspace: &Workspace, call: &EditArguments) -> bool {
-    let mut text = String::new();
-    let file = workspace.dir().open(call.path.as_str());
-    let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
-    read.is_err()
-        || text.len() as u64 == MAX_TEXT
-        || is_script(text.replacen(&call.old, &call.new, 1).as_bytes())
-}
-
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.
 ///
 /// # Errors
@@ -112,7 +84,7 @@ pub(crate) fn check_link(
 }
 
 /// Returns the concern about a file with a new content. `brings_permission` says that the file can be started by its name afterwards.
-fn concern(
+pub(crate) fn concern(
     cx: &ToolContext,
     path: &RelativePath,
     has_script: impl Fn(&Workspace) -> bool,

@@ -29,9 +29,9 @@ impl Builder<'_> {
                 |open| open == element,
                 |open| open.is_list() || is_scope(open),
             ),
-            _ if element.is_table_part() => self
-                .open
-                .find(|open| open == element, |open| open == Element::Table),
+            _ if element.is_table_part() => {
+                self.open.find(|open| open == element, Element::is_table)
+            }
             _ => self.open.find(|open| open == element, is_scope),
         };
         match found {

@@ -305,12 +305,11 @@ impl Builder<'_> {
     }
 
     fn start_row(&mut self) -> Effect {
-        let in_head = self
+        let head = self
             .open
-            .find(|open| open == Element::Thead, |open| open == Element::Table)
-            .is_some();
+            .find(|open| open == Element::Thead, Element::is_table);
         if let Some((_, table)) = &mut self.table {
-            table.begin_row(in_head);
+            table.begin_row(head.is_some());
         }
         Effect::Row
     }
