@@ -65,12 +65,8 @@ impl FromStr for Denied {
 }
 
 fn exit(reports: &[ToolReport], denies_warnings: bool) -> Exit {
-    match reports
-        .iter()
-        .filter_map(ToolReport::worst)
-        .map(|fault| fault.severity)
-        .max()
-    {
+    let worst = reports.iter().filter_map(ToolReport::worst);
+    match worst.map(|fault| fault.severity).max() {
         Some(Severity::Error) => Exit::Failed,
         Some(Severity::Warning) if denies_warnings => Exit::Failed,
         _ => Exit::Success,
@@ -82,11 +78,8 @@ async fn lint(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Au
     let entries = catalog.list();
     let mut names: Vec<String> = arguments.values("names")?;
     for name in &mut names {
-        if !catalog
-            .names()
-            .iter()
-            .any(|present| present.as_str() == name)
-        {
+        let present = catalog.names();
+        if !present.iter().any(|present| present.as_str() == name) {
             *name = catalog.get(name)?.name().to_string();
         }
     }

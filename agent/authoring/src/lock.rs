@@ -67,10 +67,8 @@ fn lock(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Authorin
     if let Some(unusable) = AuthoringError::of_unusable() {
         return Err(unusable);
     }
-    let linked: Vec<Tool> = tools::list()
-        .iter()
-        .map(|entry| entry.tool().clone())
-        .collect();
+    let linked = tools::list();
+    let linked: Vec<Tool> = linked.iter().map(|entry| entry.tool().clone()).collect();
     let file = arguments.path("file").unwrap_or(lock_file::USUAL.into());
     let call = LockCall {
         file,
@@ -87,17 +85,14 @@ fn lock(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Authorin
             Exit::Failed
         });
     }
-    let locked = match lock_file::read(&call.file) {
-        Err(LockError::Missing { .. }) => None,
+    let differences = match lock_file::read(&call.file) {
+        Err(LockError::Missing { .. }) => Vec::new(),
         Err(error) => {
             cx.warn(&format!("{error}; the file is replaced"));
-            None
+            Vec::new()
         }
-        Ok(locked) => Some(locked),
+        Ok(locked) => compare(&locked, &linked),
     };
-    let differences = locked
-        .map(|locked| compare(&locked, &linked))
-        .unwrap_or_default();
     lock_file::write(&call.file, &linked)?;
     call.print(&differences, linked.len())?;
     Ok(Exit::Success)
@@ -123,17 +118,14 @@ impl LockCall<'_> {
         let file = self.file.display().to_string();
         let start = format!("{}: {}", visible(&file), counted(count as u64, "tool"));
         if differences.is_empty() {
-            let state = if self.is_check {
-                "unchanged"
-            } else {
-                "written"
+            let state = match self.is_check {
+                true => "unchanged",
+                false => "written",
             };
             return format!("{start}, {}", paint(GOOD, state));
         }
-        let breaking = differences
-            .iter()
-            .filter(|it| it.breaking.is_some())
-            .count();
+        let breaking = differences.iter().filter(|it| it.breaking.is_some());
+        let breaking = breaking.count();
         let others = differences.len() - breaking;
         let mut text = format!("{start}, changes: {breaking} breaking, {others} to look at");
         if self.is_check {

@@ -14,7 +14,7 @@ use host::{
     fit, program, shell,
 };
 use serde_json::Value;
-use tools::protocol::{Rate, canonical_json};
+use tools::protocol::canonical_json;
 use tools::visible::{harmless, visible};
 use tools::{Entry, Limits, Services, Tool, join};
 
@@ -126,26 +126,24 @@ fn needs(entry: &Entry, services: &Services) -> String {
 }
 
 fn limits(limits: &Limits) -> String {
-    let time = |millis: u64| duration::format(Duration::from_millis(millis));
-    let rate = |rate: Rate| format!("{} calls in {}", rate.calls, time(rate.per_ms));
-    let parts = [
-        limits.timeout_ms.map(|limit| time(limit) + " per call"),
-        limits
-            .max_output_bytes
-            .map(|limit| Size::from_bytes(limit).to_text() + " of output"),
-        limits.max_retries.map(|limit| format!("{limit} retries")),
-        limits.rate.map(rate),
-        limits
-            .max_concurrency
-            .map(|limit| format!("{limit} calls at once")),
-        limits.delegates.then(|| "delegates".to_owned()),
-    ];
-    let parts = join(parts.into_iter().flatten(), ", ");
-    if parts.is_empty() {
-        "defaults".to_owned()
-    } else {
-        parts
+    let mut parts = Vec::new();
+    parts.extend(limits.timeout_ms.map(|limit| time(limit) + " per call"));
+    let output = limits.max_output_bytes.map(Size::from_bytes);
+    parts.extend(output.map(|limit| limit.to_text() + " of output"));
+    parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
+    let rate = limits.rate.as_ref();
+    parts.extend(rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));
+    let at_once = limits.max_concurrency;
+    parts.extend(at_once.map(|limit| format!("{limit} calls at once")));
+    parts.extend(limits.delegates.then(|| "delegates".to_owned()));
+    match parts.is_empty() {
+        true => "defaults".to_owned(),
+        false => parts.join(", "),
     }
+}
+
+fn time(millis: u64) -> String {
+    duration::format(Duration::from_millis(millis))
 }
 
 /// Returns the words of an example's command line: pairs if they produce the same arguments, otherwise JSON.

@@ -109,20 +109,20 @@ fn nothing_that_the_program_prints_has_a_secret() {
     .enumerate()
     {
         let canary = format!("cnry{case:02}");
-        let command_line = |tool: &str| {
+        let [secret, plain] = ["canary.secret", "canary.plain"].map(|tool| {
             let words = ["toolcrib"].iter().chain(line);
             words
                 .map(|word| word.replace("TOOL", tool).replace("CANARY", &canary))
                 .collect::<Vec<_>>()
-        };
-        let output = printed(&command_line("canary.secret"));
+        });
+        let output = printed(&secret);
         assert!(
             output.contains("canary.secret") || output.contains("[secret]"),
             "{line:?} printed nothing: {output}"
         );
         assert!(!output.contains(&canary), "{line:?}: {output}");
         // The control: the search finds a text that is not secret.
-        let output = printed(&command_line("canary.plain"));
+        let output = printed(&plain);
         assert!(output.contains(&canary), "{line:?}: {output}");
     }
     // The arguments of an unknown tool are not printed either.

@@ -75,15 +75,7 @@ impl ConfigOptions {
         }
         let mut environment = environment::values()?;
         let mut flags = flags;
-        let merged = |environment: &Values, flags: &Values| {
-            Settings::from_layers(
-                loaded.layers.clone(),
-                environment.clone(),
-                flags.clone(),
-                loaded.files.clone(),
-            )
-        };
-        let settings = match merged(&environment, &flags) {
+        let settings = match merge(&loaded, &environment, &flags) {
             // A flag or a variable completes itself. Next to a setting of a file, the provider is to be named in the file.
             Err(SettingsError::NoOwner { origin, key, owner }) => {
                 let upper = match origin {
@@ -93,7 +85,7 @@ impl ConfigOptions {
                 };
                 let provider = environment::completing(upper);
                 upper.of_mut::<ProgramKeys>().provider = provider;
-                merged(&environment, &flags)?
+                merge(&loaded, &environment, &flags)?
             }
             settings => settings?,
         };
@@ -115,6 +107,16 @@ impl ConfigOptions {
 /// Returns the value of a setting. Returns `None` if it is not set.
 pub(crate) fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
     setting.as_ref().map(|setting| setting.value.clone())
+}
+
+fn merge(
+    loaded: &settings::Loaded,
+    environment: &Values,
+    flags: &Values,
+) -> Result<Settings, SettingsError> {
+    let layers = loaded.layers.clone();
+    let (environment, flags) = (environment.clone(), flags.clone());
+    Settings::from_layers(layers, environment, flags, loaded.files.clone())
 }
 
 fn working_directory() -> Result<PathBuf, SettingsError> {

@@ -40,15 +40,11 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
     let session = Session::new(tools::list(), settings.selection().ok()?, cx);
     let session = session.with_disclosure(from_settings(settings).ok()?);
     let choice = ProviderChoice::from_settings(settings);
-    let create = |choice: &ProviderChoice| {
-        let options = provider_options::from_settings(settings, choice.model.as_deref());
-        program::provider(&choice.provider)
-            .ok()?
-            .create(&options)
-            .ok()
-    };
+    let options = provider_options::from_settings(settings, choice.model.as_deref());
+    let provider = program::provider(&choice.provider).ok();
+    let provider = provider.and_then(|provider| provider.create(&options).ok());
     // Without a key, the definitions of the catalog are counted.
-    let provider = create(&choice).unwrap_or_else(|| Arc::new(Direct) as Arc<dyn Provider>);
+    let provider = provider.unwrap_or_else(|| Arc::new(Direct) as Arc<dyn Provider>);
     let options = RunOptions {
         context_tokens: value(&settings.program().context_tokens).map(u64::from),
         ..RunOptions::default()
@@ -60,18 +56,18 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
 }
 
 fn line(costs: DefinitionCosts) -> String {
-    let describe = |tools: usize, tokens| {
-        let tools = counted(tools as u64, "tool");
-        format!("about {} ({tools})", counted(tokens, "token"))
-    };
-    let verb = if costs.is_search {
-        "searches"
-    } else {
-        "offers all tools"
+    let verb = match costs.is_search {
+        true => "searches",
+        false => "offers all tools",
     };
     format!(
         "definitions in each request: {} with all tools, {} with a search; a session with a model {verb}. Tools of MCP servers are not counted",
         describe(costs.tools, costs.tokens),
         describe(costs.search_tools, costs.search_tokens),
     )
+}
+
+fn describe(tools: usize, tokens: u64) -> String {
+    let tools = counted(tools as u64, "tool");
+    format!("about {} ({tools})", counted(tokens, "token"))
 }

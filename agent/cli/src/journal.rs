@@ -78,10 +78,9 @@ impl JournalOptions {
 
     /// Returns the journal, as an absolute path if the current directory is known.
     pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        self.journal
-            .as_ref()
-            .map(|path| Setting::from_flag("--journal", absolute(path)))
+        let path = self.journal.as_ref()?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        Some(Setting::from_flag("--journal", absolute))
     }
 
     /// Returns the journal and the files that SQLite creates next to it.
@@ -98,9 +97,8 @@ impl JournalOptions {
 
     /// Returns the name of the session.
     pub(crate) fn name(&self) -> Option<Setting<&str>> {
-        self.session
-            .as_deref()
-            .map(|name| Setting::from_flag("--session", name))
+        let name = self.session.as_deref();
+        name.map(|name| Setting::from_flag("--session", name))
     }
 
     /// Opens the session of this workspace to resume. Returns `None` if a new one starts.
@@ -170,11 +168,8 @@ impl JournalOptions {
             None => format!("--resume {name}"),
             Some(file) => {
                 let file = file.to_string_lossy();
-                format!(
-                    "--journal {} --session {} --resume",
-                    shell::quote(&file),
-                    shell::quote(name)
-                )
+                let (file, name) = (shell::quote(&file), shell::quote(name));
+                format!("--journal {file} --session {name} --resume")
             }
         }
     }

@@ -53,17 +53,16 @@ fn render_question(question: &Question, cx: &ToolContext, width: usize) -> Strin
         .map(|agent| format!(" of the sub-agent {}", visible(agent)))
         .unwrap_or_default();
     let mut text = format!("{} asks you:\n", paint(STRONG, format!("{tool}{agent}")));
-    let quoted = |line: &str| mark_rows(&visible(line), Style::new(), width);
-    text.extend(question.text().lines().map(quoted));
+    let mut lines: Vec<_> = question.text().lines().map(str::to_owned).collect();
     if let AnswerKind::Choice { options } = question.kind() {
         // Each on one line, because a line break could add a number.
-        text.extend(
-            options
-                .iter()
-                .enumerate()
-                .map(|(position, option)| quoted(&format!("{}. {option}", position + 1))),
-        );
+        let numbered = options.iter().zip(1..);
+        lines.extend(numbered.map(|(option, number)| format!("{number}. {option}")));
     }
+    let rows = lines
+        .iter()
+        .map(|line| mark_rows(&visible(line), Style::new(), width));
+    text.extend(rows);
     text
 }
 

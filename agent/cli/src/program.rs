@@ -29,6 +29,7 @@ static RUNNING: OnceCell<Program> = OnceCell::new();
 /// }
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Program {
     identity: Identity,
     providers: Vec<ProviderSubmission>,
@@ -47,14 +48,12 @@ impl Program {
     ///
     /// - Settings are read from `NAME.toml` and from variables that begin with `NAME_`.
     /// - The user's folders are called `NAME`, below `$XDG_CONFIG_HOME`, `$XDG_STATE_HOME` and so on.
-    #[must_use]
     pub fn with_name(mut self, name: &'static str) -> Self {
         self.identity.name = name;
         self
     }
 
     /// Sets the version that `--version` prints.
-    #[must_use]
     pub fn with_version(mut self, version: &'static str) -> Self {
         self.identity.version = version;
         self
@@ -63,7 +62,6 @@ impl Program {
     /// Sets the default settings, in the format of the settings file (`config --help` describes it). Files, variables and
     /// flags override them.
     /// They are trusted like the user's file, so an untrusted project's file can only narrow them.
-    #[must_use]
     pub fn with_default_settings(mut self, toml: &'static str) -> Self {
         self.identity.settings = toml;
         self
@@ -75,14 +73,12 @@ impl Program {
     ///
     /// Unless another one is added, the program offers `SubAgents` with the default limits and, in the default build, the `HttpClient`
     /// and the `WebSearch` of the settings. A session and `doctor` name the settings that an added one replaces.
-    #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
         self.identity.services.insert(service);
         self
     }
 
     /// Adds a provider for `--provider`. It takes precedence over a linked provider of the same name.
-    #[must_use]
     pub fn with_provider(mut self, provider: ProviderSubmission) -> Self {
         self.providers.push(provider);
         self

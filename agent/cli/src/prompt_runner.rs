@@ -165,16 +165,14 @@ impl PromptRunner {
         let hints = self.hints(session, &failures.refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
-        if let Some(CallFailure { tool, .. }) = failure
+        let unknown = failure
             .as_ref()
-            .filter(|failure| failure.exit == Exit::NotFound)
-        {
+            .filter(|failure| failure.exit == Exit::NotFound);
+        if let Some(CallFailure { tool, .. }) = unknown {
             notice::hint(&how_to_find(tool, session.selection()));
         }
-        if ended
-            .as_ref()
-            .is_err_and(|error| error.kind() == Some(FailureKind::ContextLength))
-        {
+        let fault = ended.as_ref().err().and_then(|error| error.kind());
+        if fault == Some(FailureKind::ContextLength) {
             notice::hint(
                 "the prompt, the system text and the definitions of the tools do not fit into the model's context; offer fewer tools \
                  (--select GLOB, or /select GLOB in a chat), begin a new conversation (/clear in a chat), or start the model with a larger \

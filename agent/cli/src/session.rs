@@ -102,11 +102,8 @@ impl SessionTools {
     fn into_session(self) -> Session {
         let session = Session::new(self.entries, self.selection, self.host);
         self.texts.expose(&session);
-        let system = system_text::build(
-            session.context(),
-            session.tools(),
-            self.texts.instructions.as_ref(),
-        );
+        let instructions = self.texts.instructions.as_ref();
+        let system = system_text::build(session.context(), session.tools(), instructions);
         session.with_system(system)
     }
 }
@@ -115,10 +112,8 @@ impl SessionOptions {
     /// Returns the effective settings of the files and these options, and the session to resume, if one is. The model of the session may
     /// be asked by default.
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
-        let resumed = self
-            .journal
-            .resume(&self.agent.host.root.workspace()?)
-            .await?;
+        let workspace = self.agent.host.root.workspace()?;
+        let resumed = self.journal.resume(&workspace).await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
             Some(resumed) if self.scope.is_none() => {
@@ -192,6 +187,7 @@ impl SessionOptions {
         let own = recording.as_ref().filter(|_| !has_asker);
         let own = own.map(|_| session.context().grant());
         let of_job = settings.job.as_ref().map(|(grant, _)| grant);
+        let resume = session.context().session();
         let runner = PromptRunner {
             driver,
             provider: name,
@@ -201,10 +197,7 @@ impl SessionOptions {
             how_to_grant,
             first_grant: of_job.or(of_start).or(own).cloned(),
             todays_grant: settings.grant(),
-            resume: session
-                .context()
-                .session()
-                .map(|name| self.journal.resume_flags(name)),
+            resume: resume.map(|name| self.journal.resume_flags(name)),
             rules: settings.rules().collect(),
         };
         Ok(OpenSession {
@@ -274,14 +267,13 @@ impl SessionOptions {
         let own_options = provider_options(settings, choice, self.agent.script.as_ref());
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_name(choice.name());
-        let foreign_key =
-            |provider| Some(ForeignKey::find(settings, choice, provider)?.to_string());
-        let others = program::providers()
-            .into_iter()
-            .filter(|other| other.name != own_name);
-        let refused: BTreeMap<_, _> = others
-            .filter_map(|other| Some((other.name, foreign_key(other)?)))
-            .collect();
+        let others = program::providers().into_iter();
+        let others = others.filter(|other| other.name != own_name);
+        let refused = others.filter_map(|other| {
+            let key = ForeignKey::find(settings, choice, other)?;
+            Some((other.name, key.to_string()))
+        });
+        let refused: BTreeMap<_, _> = refused.collect();
         let money_limit = budget::money_limit(settings).map(|(key, _)| key);
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
@@ -324,9 +316,9 @@ impl SessionOptions {
                 scope.enter(self.agent.host.unattended_host(settings, token)?)
             }
         };
-        host::warnings(&host, None)
-            .iter()
-            .for_each(|warning| notice::warning(warning));
+        for warning in host::warnings(&host, None) {
+            notice::warning(&warning);
+        }
         let texts = ProjectTexts::read(&host, settings);
         Ok(SessionTools {
             entries,
@@ -346,9 +338,8 @@ impl SessionOptions {
 
     /// Returns the settings of the command line.
     fn flags(&self) -> Result<Values, SettingsError> {
-        let mut flags = self
-            .agent
-            .flags(self.scope.as_ref().is_some_and(|scope| scope.is_call()))?;
+        let is_call = self.scope.as_ref().is_some_and(|scope| scope.is_call());
+        let mut flags = self.agent.flags(is_call)?;
         flags.merge(self.questions.values()?);
         Ok(flags)
     }

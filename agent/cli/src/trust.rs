@@ -33,9 +33,8 @@ static TOLD: Mutex<BTreeSet<Digest>> = Mutex::new(BTreeSet::new());
 /// Returns the page on the content: its effects, the difference from the approved one or else the text, and the digest.
 pub(crate) fn page(unapproved: &Unapproved, width: usize) -> String {
     let path = unapproved.content.path.to_string_lossy();
-    let quoted = |line: &String| mark_rows(&visible(line), Style::new(), width);
     let mut page = format!("{}\n", paint(STRONG, visible(&path)));
-    page.extend(unapproved.content.effects.iter().map(quoted));
+    page += &quote(&unapproved.content.effects, width);
     if unapproved.is_recent {
         page += "  it changed after a session had begun here, so a session may have written it\n";
     }
@@ -43,8 +42,15 @@ pub(crate) fn page(unapproved: &Unapproved, width: usize) -> String {
         Some(_) => "  the difference from the content that you approved:\n",
         None => "  the content:\n",
     };
-    page.extend(lines(unapproved).iter().map(quoted));
+    page += &quote(&lines(unapproved), width);
     page + &format!("  digest: {}\n", unapproved.content.digest)
+}
+
+fn quote(lines: &[String], width: usize) -> String {
+    let rows = lines
+        .iter()
+        .map(|line| mark_rows(&visible(line), Style::new(), width));
+    rows.collect()
 }
 
 /// Says once that sessions count as ones that read text of strangers, because of this content.

@@ -84,10 +84,8 @@ const SHOW: Command = Command {
 
 fn verify(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
     let head: Option<String> = arguments.value("head")?;
-    let head: Option<Head> = head
-        .map(|head| head.parse())
-        .transpose()
-        .map_err(SessionError::from)?;
+    let head: Option<Result<Head, _>> = head.map(|head| head.parse());
+    let head = head.transpose().map_err(SessionError::from)?;
     let audit = open(arguments)?;
     let is_json = arguments.is_given(JSON);
     match audit.verify(head.as_ref()).and_then(|head| Ok((head, audit.count_erased()?))) {
@@ -213,11 +211,9 @@ fn line(entry: &AuditEntry) -> String {
         let _ = write!(line, "  {}", visible(session));
     }
     if let (Some(turn), Some(index)) = (entry.turn, entry.index) {
-        let path = entry
-            .path
-            .as_ref()
-            .map(|path| format!(".{}", visible(path)))
-            .unwrap_or_default();
+        let path = entry.path.as_ref();
+        let path = path.map(|path| format!(".{}", visible(path)));
+        let path = path.unwrap_or_default();
         let _ = write!(line, "  turn {turn} call {index}{path}");
     }
     let _ = write!(line, "  {}", paint(STRONG, visible(&entry.tool)));

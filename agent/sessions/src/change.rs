@@ -29,17 +29,17 @@ pub(crate) fn fork(
     };
     let from = original.id.to_string();
     let to = copy.id.to_string();
-    let fork = || -> Result<(), SessionError> {
-        // Read as an unused one, so that SQLite leaves no files beside the original.
-        let audit = Audit::open_unused(folder.private_journal(id)?)?;
-        audit
-            .find_start(&from)
-            .map_err(SessionError::Damaged)?
-            // The copy would lose the limits of the job.
-            .map_or(Ok(()), |start| SessionError::check_no_job(&from, &start))?;
+    // Read as an unused one, so that SQLite leaves no files beside the original.
+    let audit = folder
+        .private_journal(id)
+        .and_then(|file| Ok(Audit::open_unused(file)?));
+    let forked = audit.and_then(|audit| {
+        let start = audit.find_start(&from).map_err(SessionError::Damaged)?;
+        // The copy would lose the limits of the job.
+        start.map_or(Ok(()), |start| SessionError::check_no_job(&from, &start))?;
         Ok(audit.fork(&from, &copy.journal(), &to, &options)?)
-    };
-    if let Err(error) = fork() {
+    });
+    if let Err(error) = forked {
         // A copy without rows would be the newest session.
         copy.erase()?;
         return Err(error.into());
@@ -51,16 +51,11 @@ pub(crate) fn fork(
 pub(crate) fn erase(cx: &dyn CommandContext, ids: &[String]) -> Result<(), SessionError> {
     let folder = SessionFolder::new()?;
     // All texts are looked up first, so that a typing mistake erases nothing.
-    let found = ids
-        .iter()
-        .map(|id| folder.find(id))
-        .collect::<Result<BTreeSet<_>, _>>()?;
+    let found = ids.iter().map(|id| folder.find(id));
+    let found = found.collect::<Result<BTreeSet<_>, _>>()?;
     // All are locked first, so that an open session erases none of the others.
-    let locked = found
-        .into_iter()
-        .map(|id| folder.lock(id))
-        .collect::<Result<Vec<_>, _>>()?;
-    for session in locked {
+    let locked = found.into_iter().map(|id| folder.lock(id));
+    for session in locked.collect::<Result<Vec<_>, _>>()? {
         let id = session.id;
         session.erase()?;
         cx.note(&format!("erased the session {id}"));

@@ -96,12 +96,10 @@ impl SessionError {
 
     /// Returns an error if the session runs a job.
     pub(crate) fn check_no_job(name: &str, start: &SessionStart) -> Result<(), Self> {
-        start.job.map_or(Ok(()), |job| {
-            Err(Self::OfJob {
-                name: name.to_owned(),
-                job,
-            })
-        })
+        let name = name.to_owned();
+        start
+            .job
+            .map_or(Ok(()), |job| Err(Self::OfJob { name, job }))
     }
 }
 

@@ -25,10 +25,9 @@ pub(crate) struct SessionFolder {
 impl SessionFolder {
     /// Returns `sessions` in the program's state folder.
     pub(crate) fn new() -> Result<Self, SessionError> {
+        let state = folders::state().ok_or(SessionError::NoHome)?;
         Ok(Self {
-            path: folders::state()
-                .ok_or(SessionError::NoHome)?
-                .join("sessions"),
+            path: state.join("sessions"),
         })
     }
 
@@ -151,11 +150,8 @@ impl SessionFolder {
 
     /// Removes the sessions that the retention does not keep, except open ones. Returns their number.
     pub(crate) fn prune(&self, retention: &Retention) -> Result<usize, SessionError> {
-        let files: Vec<_> = self
-            .ids()?
-            .into_iter()
-            .filter_map(|id| self.files(id))
-            .collect();
+        let ids = self.ids()?.into_iter();
+        let files: Vec<_> = ids.filter_map(|id| self.files(id)).collect();
         let mut removed = 0;
         for session in retention.surplus(&files, SystemTime::now()) {
             match self.lock(session.id) {

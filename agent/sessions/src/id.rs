@@ -28,12 +28,8 @@ pub(crate) struct SessionId(pub(crate) u64);
 impl SessionId {
     /// Returns the ID of a session that begins now.
     pub(crate) fn now() -> Self {
-        Self(
-            SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default()
-                .as_secs(),
-        )
+        let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self(time.unwrap_or_default().as_secs())
     }
 
     /// Parses a whole ID.

@@ -95,8 +95,8 @@ impl LockedSession {
 
     /// Returns the file of the session's tasks.
     pub(crate) fn tasks(&self) -> TaskFile {
-        let path = |ending| self.folder.join(self.id.file(ending));
-        TaskFile::new(path(TASKS), path(NEW_TASKS))
+        let [path, new] = [TASKS, NEW_TASKS].map(|ending| self.folder.join(self.id.file(ending)));
+        TaskFile::new(path, new)
     }
 
     /// Removes the session's files. The journal is removed last but one, so that a session removed in part is still listed.

@@ -27,11 +27,8 @@ impl TaskFile {
 
     /// Reads the tasks of an earlier process. There are none in a new session.
     pub(crate) fn read(&self) -> StoredTasks {
-        let read = || -> io::Result<StoredTasks> {
-            private::check_file(&self.path)?;
-            Ok(serde_json::from_slice(&fs::read(&self.path)?)?)
-        };
-        match read() {
+        let read = private::check_file(&self.path).and_then(|()| fs::read(&self.path));
+        match read.and_then(|text| Ok(serde_json::from_slice(&text)?)) {
             Ok(tasks) => tasks,
             Err(error) if error.kind() == io::ErrorKind::NotFound => StoredTasks::default(),
             Err(error) => {

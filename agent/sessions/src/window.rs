@@ -60,32 +60,35 @@ impl SharedWindows {
     fn add(&self, spending: Spending, is_checked: bool) -> WindowFuture<'_> {
         let counters = self.counters.clone();
         let windows = self.windows.clone();
-        let work = move || {
-            let now = Timestamp::now();
-            let keys = windows.iter().flat_map(|window| keys(window, now));
-            let keys: Vec<_> = keys.collect();
-            counters.update(&keys, |values| {
-                if is_checked {
-                    let mut counters = windows.iter().zip(values.chunks_exact(RESOURCES.len()));
-                    counters
-                        .try_for_each(|(window, values)| check(window, spent(values), spending))?;
-                }
-                for values in values.chunks_exact_mut(RESOURCES.len()) {
-                    let sum = spent(values).saturating_add(spending);
-                    values.copy_from_slice(&[sum.steps, sum.calls, sum.tokens, sum.cost.nanos()]);
-                }
-                Ok::<(), Exhausted>(())
-            })
-        };
         Box::pin(async move {
-            let unusable = |reason| BudgetError::Window { reason };
             // The counters wait for a lock that other processes hold.
-            let updated = spawn_blocking(work)
-                .await
-                .map_err(|error| unusable(error.to_string()))?;
-            Ok(updated.map_err(|error| unusable(error.to_string()))??)
+            let updated = spawn_blocking(move || {
+                let now = Timestamp::now();
+                let keys = windows.iter().flat_map(|window| keys(window, now));
+                let keys: Vec<_> = keys.collect();
+                counters.update(&keys, |values| {
+                    if is_checked {
+                        let counters = windows.iter().zip(values.chunks_exact(RESOURCES.len()));
+                        for (window, values) in counters {
+                            check(window, spent(values), spending)?;
+                        }
+                    }
+                    for values in values.chunks_exact_mut(RESOURCES.len()) {
+                        let sum = spent(values).saturating_add(spending);
+                        let sum = [sum.steps, sum.calls, sum.tokens, sum.cost.nanos()];
+                        values.copy_from_slice(&sum);
+                    }
+                    Ok::<(), Exhausted>(())
+                })
+            });
+            Ok(updated.await.map_err(unusable)?.map_err(unusable)??)
         })
     }
+}
+
+fn unusable(error: impl ToString) -> BudgetError {
+    let reason = error.to_string();
+    BudgetError::Window { reason }
 }
 
 impl BudgetWindow for SharedWindows {

@@ -68,17 +68,15 @@ pub(super) fn collector(
             is_of_environment: false,
         }));
     }
-    let first = |names: [&'static str; 2]| {
-        let mut names = names.into_iter();
-        names.find_map(|name| Some((name, lookup(name)?)))
-    };
-    let Some((name, url)) = first(ENDPOINTS) else {
+    let mut endpoints = ENDPOINTS.into_iter();
+    let Some((name, url)) = endpoints.find_map(|name| Some((name, lookup(name)?))) else {
         return Ok(None);
     };
     if !is_plain_url(&url) {
         return Err(CollectorError::Url(Origin::Environment(name.to_owned())));
     }
-    if let Some((name, protocol)) = first(PROTOCOLS)
+    let mut protocols = PROTOCOLS.into_iter();
+    if let Some((name, protocol)) = protocols.find_map(|name| Some((name, lookup(name)?)))
         && protocol != PROTOCOL
     {
         return Err(CollectorError::Protocol(name));

@@ -189,20 +189,23 @@ fn work(
     }
 }
 
+/// Refuses an inner call. The mistake is one of that call, so it is no violation of the schema of this one.
+fn refuse_inner(error: ToolError) -> ToolError {
+    refuse(&error.to_string())
+}
+
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
 fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let Work::Call { tool, arguments } = &spec.work else {
         return Ok(());
     };
-    // The mistake is one of the inner call, so it is no violation of the schema of this one.
-    let of_call = |error: ToolError| refuse(&error.to_string());
-    let entry = cx.resolve(tool).map_err(of_call)?;
+    let entry = cx.resolve(tool).map_err(refuse_inner)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
     let find = |name: &str| cx.resolve(name).ok();
     let has_secret = entry.masked_in(&arguments, &find).value() != arguments.value();
     // A job has no conversation.
     let of_job = cx.without_conversation();
-    let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(of_call)?;
+    let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(refuse_inner)?;
     if has_secret {
         return Err(refuse(
             "a job cannot keep a secret; give the tool its secret by the settings",

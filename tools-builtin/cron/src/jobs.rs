@@ -97,20 +97,14 @@ impl Jobs {
             Work::Call { .. } => ("call", spec.work.to_string().len()),
         };
         if bytes > self.limits.work_bytes {
-            return Err(CronError::TooLong {
-                part,
-                bytes,
-                most: self.limits.work_bytes,
-            });
+            let most = self.limits.work_bytes;
+            return Err(CronError::TooLong { part, bytes, most });
         }
-        match spec.schedule {
-            Schedule::Every { seconds, .. } if seconds < self.limits.shortest_interval => {
-                return Err(CronError::TooOften {
-                    seconds,
-                    shortest: self.limits.shortest_interval,
-                });
-            }
-            _ => {}
+        let shortest = self.limits.shortest_interval;
+        if let Schedule::Every { seconds, .. } = spec.schedule
+            && seconds < shortest
+        {
+            return Err(CronError::TooOften { seconds, shortest });
         }
         let next = spec.next_after(now)?;
         let local = now.to_zoned(spec.time_zone()?);
@@ -344,13 +338,7 @@ impl Jobs {
         &self,
         read: impl FnOnce(Rows<'_>) -> Result<T, CronError> + Send + 'static,
     ) -> Result<T, CronError> {
-        let workspace = self.workspace.clone();
-        let read = move |transaction: &Transaction<'_>| {
-            read(Rows {
-                transaction,
-                workspace: &workspace,
-            })
-        };
+        let read = self.in_workspace(read);
         self.store().await?.read(read).await
     }
 
@@ -358,24 +346,32 @@ impl Jobs {
         &self,
         write: impl FnOnce(Rows<'_>) -> Result<T, CronError> + Send + 'static,
     ) -> Result<T, CronError> {
-        let workspace = self.workspace.clone();
-        let write = move |transaction: &Transaction<'_>| {
-            write(Rows {
-                transaction,
-                workspace: &workspace,
-            })
-        };
+        let write = self.in_workspace(write);
         self.store().await?.write(write).await
     }
 
+    /// Returns the work on the rows of the workspace as one of a transaction.
+    fn in_workspace<T, W: FnOnce(Rows<'_>) -> Result<T, CronError> + Send + 'static>(
+        &self,
+        work: W,
+    ) -> impl FnOnce(&Transaction<'_>) -> Result<T, CronError> + Send + use<T, W> {
+        let workspace = self.workspace.clone();
+        move |transaction| {
+            work(Rows {
+                transaction,
+                workspace: &workspace,
+            })
+        }
+    }
+
     async fn store(&self) -> Result<&Store, CronError> {
-        let open = || async {
+        let store = self.store.get_or_try_init(|| async {
             let file = self.file.clone().unwrap_or_default();
             tokio::task::spawn_blocking(move || Store::open(&file, &row::SCHEMA, Durability::Power))
                 .await
                 .map_err(|_| StoreError::Closed)?
-        };
-        Ok(self.store.get_or_try_init(open).await?)
+        });
+        Ok(store.await?)
     }
 }
 

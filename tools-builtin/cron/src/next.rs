@@ -106,23 +106,24 @@ pub(crate) struct WrittenTime {
 impl WrittenTime {
     /// Reads the text.
     pub(crate) fn parse(text: &str) -> Result<Self, CronError> {
-        let unknown = || CronError::Time {
+        Self::read(text).ok_or_else(|| CronError::Time {
             text: text.to_owned(),
-        };
-        let pieces = Pieces::parse(text).map_err(|_| unknown())?;
-        let (zone, in_brackets) = match pieces
-            .time_zone_annotation()
-            .map(|annotation| annotation.kind())
-        {
+        })
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let pieces = Pieces::parse(text).ok()?;
+        let annotation = pieces.time_zone_annotation();
+        let (zone, in_brackets) = match annotation.map(|annotation| annotation.kind()) {
             Some(TimeZoneAnnotationKind::Named(name)) => (Some(name.as_str().to_owned()), None),
             Some(TimeZoneAnnotationKind::Offset(offset)) => (None, Some(*offset)),
             None => (None, None),
-            Some(_) => return Err(unknown()),
+            Some(_) => return None,
         };
         let is_zulu = matches!(pieces.offset(), Some(PiecesOffset::Zulu));
         let wall = pieces.date().to_datetime(pieces.time().unwrap_or_default());
         let offsets = [pieces.to_numeric_offset(), in_brackets];
-        Ok(Self {
+        Some(Self {
             text: text.to_owned(),
             wall,
             offsets,

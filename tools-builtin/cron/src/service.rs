@@ -37,19 +37,19 @@ impl Presence {
             })
     }
 
+    fn after(self, seconds: i64) -> Timestamp {
+        let later = jiff::SignedDuration::from_secs(seconds);
+        self.now.saturating_add(later).unwrap_or(self.now)
+    }
+
     /// Returns the service with this look.
     pub(crate) fn continue_service(self, recorded: Option<Service>) -> Service {
-        let after = |seconds| {
-            self.now
-                .saturating_add(jiff::SignedDuration::from_secs(seconds))
-                .unwrap_or(self.now)
-        };
-        let until = after(self.absence);
+        let until = self.after(self.absence);
         match recorded {
             // A time further ahead is of a clock that was set back since.
             Some(known) if self.now <= known.until => Service {
                 since: known.since.min(self.now),
-                until: if known.until <= after(ABSENCE_OF_ONCE) {
+                until: if known.until <= self.after(ABSENCE_OF_ONCE) {
                     known.until.max(until)
                 } else {
                     until

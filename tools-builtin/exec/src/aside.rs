@@ -110,10 +110,10 @@ impl Aside {
             for file in record.files {
                 let place = folder.join(file.number.to_string());
                 if fs::symlink_metadata(&place).is_ok() {
-                    let below = file.path.as_path();
+                    let origin = root.join(file.path.as_path());
                     all.push(SetAside::new(
                         root,
-                        &root.join(below),
+                        &origin,
                         file.note,
                         Some(place),
                         file.was_there,
@@ -148,21 +148,22 @@ impl Aside {
 
 impl Record {
     fn new(look: &Look, before: &Protected, planted: &[&Path], origin: &Origin) -> Self {
-        let files = planted.iter().enumerate();
-        let files = files.map(|(number, path)| RecordedFile {
-            number,
-            path: Bytes::from_path(path.strip_prefix(&look.root).unwrap_or(path)),
-            note: look.note(path),
-            was_there: before.found.contains_key(*path),
-        });
-        let files = files.collect();
+        let files = planted
+            .iter()
+            .enumerate()
+            .map(|(number, path)| RecordedFile {
+                number,
+                path: Bytes::from_path(path.strip_prefix(&look.root).unwrap_or(path)),
+                note: look.note(path),
+                was_there: before.found.contains_key(*path),
+            });
         let Origin { program, session } = origin.clone();
         Self {
             root: Bytes::from_path(&look.root),
             time: now(),
             program,
             session,
-            files,
+            files: files.collect(),
         }
     }
 
@@ -180,16 +181,10 @@ impl SetAside {
         place: Option<PathBuf>,
         was_there: bool,
     ) -> Self {
-        let path = visible_line(
-            &origin
-                .strip_prefix(root)
-                .unwrap_or(origin)
-                .to_string_lossy(),
-            SHOWN,
-        );
+        let below = origin.strip_prefix(root).unwrap_or(origin);
         Self {
             root: root.to_owned(),
-            path,
+            path: visible_line(&below.to_string_lossy(), SHOWN),
             origin: origin.to_owned(),
             note,
             place,

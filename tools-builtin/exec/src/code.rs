@@ -176,12 +176,10 @@ impl<'a> Search<'a> {
             let is_own = path
                 .as_ref()
                 .is_some_and(|path| path.starts_with(self.root));
-            if is_own || words.runs_programs() {
-                self.reach = self.reach.max(if is_own {
-                    Reach::Code
-                } else {
-                    Reach::of(words)
-                });
+            if is_own {
+                self.reach = Reach::Code;
+            } else if words.runs_programs() {
+                self.reach = self.reach.max(Reach::of(words));
             }
             if let Some(path) = path {
                 self.add_file(&path);
@@ -253,11 +251,9 @@ impl<'a> Search<'a> {
         }
         // First the folders, in which the files are looked up.
         for name in &names {
-            for path in self
-                .candidates(name)
-                .into_iter()
-                .filter(|path| path.is_dir())
-            {
+            let mut folders = self.candidates(name);
+            folders.retain(|path| path.is_dir());
+            for path in folders {
                 self.add_folder(&path);
                 if self.runs_code() && script.is_none() {
                     self.add_project(&path);
@@ -268,11 +264,11 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        for path in names
+        let candidates: Vec<_> = names
             .iter()
             .flat_map(|name| self.candidates(name))
-            .collect::<Vec<_>>()
-        {
+            .collect();
+        for path in candidates {
             let Ok(metadata) = fs::metadata(&path) else {
                 continue;
             };
@@ -364,16 +360,11 @@ impl<'a> Search<'a> {
             let mut listing = Listing::new();
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                for stem in ENDINGS
-                    .iter()
-                    .filter_map(|ending| name.strip_suffix(ending))
-                {
-                    listing
-                        .entry(stem.to_owned())
-                        .or_default()
-                        .push(name.clone());
+                let endings = [""].iter().chain(&ENDINGS);
+                for stem in endings.filter_map(|ending| name.strip_suffix(ending)) {
+                    let entries = listing.entry(stem.to_owned()).or_default();
+                    entries.push(name.clone());
                 }
-                listing.entry(name.clone()).or_default().push(name);
             }
             self.folders.push((folder, listing));
         }

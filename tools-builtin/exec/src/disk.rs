@@ -47,13 +47,12 @@ impl Disk {
             let is_over = self.limit.is_some_and(|limit| taken > limit);
             // Other programs write, too, so a full disk counts only if this one can have filled it.
             let is_full = now < RESERVE.min(before / 2);
-            let mib = |bytes: u64| bytes >> 20;
+            let (taken_mib, left_mib) = (taken >> 20, now >> 20);
             match (is_over, is_full) {
                 (true, _) => Some(format!(
-                    "{} MiB of the disk were taken while it ran",
-                    mib(taken)
+                    "{taken_mib} MiB of the disk were taken while it ran"
                 )),
-                (false, true) => Some(format!("it left {} MiB of the disk", mib(now))),
+                (false, true) => Some(format!("it left {left_mib} MiB of the disk")),
                 (false, false) => None,
             }
         })?;

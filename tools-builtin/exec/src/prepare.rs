@@ -38,6 +38,7 @@ pub(crate) enum Streams {
 
 /// The files of a program, which are found before anybody is asked about it.
 struct Place {
+    request: Request,
     cwd: PathBuf,
     program: PathBuf,
     toolchains: Vec<Folders>,
@@ -53,22 +54,16 @@ impl Place {
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,
-        request: &Request,
+        request: Request,
         has_walls: bool,
     ) -> Result<Self, ToolError> {
         let root = workspace.root();
         let cwd = Normaliser::Path
             .apply(&request.cwd)
             .map_err(|error| fail(&error))?;
-        let clause = if cwd == "." {
-            "fs:read:**".to_owned()
-        } else {
-            format!("fs:read:{cwd}/**")
-        };
-        let cwd = if cwd == "." {
-            root.to_owned()
-        } else {
-            root.join(cwd)
+        let (clause, cwd) = match &*cwd {
+            "." => ("fs:read:**".to_owned(), root.to_owned()),
+            cwd => (format!("fs:read:{cwd}/**"), root.join(cwd)),
         };
         let toolchains = sandbox.toolchains(workspace);
         let read = Granted::from_context(cx).on_disk(workspace, &toolchains);
@@ -98,6 +93,7 @@ impl Place {
             hidden = shown.notes(&request.args, &cwd);
         }
         Ok(Self {
+            request,
             cwd,
             program,
             toolchains,
@@ -190,23 +186,18 @@ impl Prepared {
         {
             return Err(fail(&WallsError::NoTerminal));
         }
-        let (place, request) = {
+        let place = {
             let cx = cx.clone();
             let sandbox = sandbox.clone();
             let workspace = workspace.clone();
             let has_walls = confinement.is_some();
-            blocking(move || {
-                Ok((
-                    Place::look(&cx, &sandbox, &workspace, &request, has_walls)?,
-                    request,
-                ))
-            })
-            .await?
+            blocking(move || Place::look(&cx, &sandbox, &workspace, request, has_walls)).await?
         };
+        let request = &place.request;
         let consent = match confinement {
-            Some(Confinement::LandlockAlone) => Some(Consent::ask(cx, &workspace, &request).await?),
+            Some(Confinement::LandlockAlone) => Some(Consent::ask(cx, &workspace, request).await?),
             Some(_) if sandbox.opens_home(cx, &workspace) => {
-                Some(Consent::ask_about_home(cx, &request).await?)
+                Some(Consent::ask_about_home(cx, request).await?)
             }
             _ => None,
         };
@@ -217,7 +208,7 @@ impl Prepared {
                 &sandbox,
                 &workspace,
                 confinement,
-                (request, place),
+                place,
                 consent,
                 streams,
             )
@@ -231,17 +222,12 @@ impl Prepared {
         sandbox: &Sandbox,
         workspace: &Workspace,
         confinement: Option<Confinement>,
-        (request, place): (Request, Place),
+        place: Place,
         consent: Option<Consent>,
         streams: Streams,
     ) -> Result<Self, ToolError> {
-        let Place {
-            cwd,
-            program,
-            toolchains,
-            search,
-            hidden,
-        } = place;
+        let request = place.request;
+        let toolchains = &place.toolchains;
         let mut granted = Granted::from_context(cx);
         let absent = if confinement.is_some() {
             granted.take_missing(workspace)
@@ -293,7 +279,7 @@ impl Prepared {
         if !author.is_empty() {
             fs::write(scratch.path.join(".gitconfig"), author).map_err(|error| fail(&error))?;
         }
-        let mut walls = sandbox.walls(&granted, workspace, &toolchains, &scratch.path, protected);
+        let mut walls = sandbox.walls(&granted, workspace, toolchains, &scratch.path, protected);
         let mut notes: Vec<String> = left_out(granted.left_out())
             .into_iter()
             .chain(missing(&absent))
@@ -312,7 +298,7 @@ impl Prepared {
                 walls.network = walls::Network::Machine;
             }
         }
-        for folders in &toolchains {
+        for folders in toolchains {
             let cache = folders.cache().map_err(|error| fail(&error))?;
             walls.write.push(cache.to_owned());
         }
@@ -349,10 +335,10 @@ impl Prepared {
         };
         let variables = network.as_ref().map(Network::variables).unwrap_or_default();
         let confined = Confined {
-            program,
+            program: place.program,
             args: request.args,
-            env: environment(&toolchains, &search, home, variables, &request.env),
-            cwd,
+            env: environment(toolchains, &place.search, home, variables, &request.env),
+            cwd: place.cwd,
             walls,
             layers: sandbox.layers().clone(),
             terminal: streams == Streams::Terminal,
@@ -377,7 +363,7 @@ impl Prepared {
             stdin,
             watch,
             notes,
-            hidden,
+            hidden: place.hidden,
             disk,
             network,
             readable,

@@ -244,13 +244,7 @@ impl Look {
             fs::read_dir(absolute).map_err(|_| error)
         });
         let entries: Vec<_> = entries.into_iter().flatten().flatten().collect();
-        let below = |name: &str| {
-            if path == "." {
-                name.to_owned()
-            } else {
-                format!("{path}/{name}")
-            }
-        };
+        let above = if path == "." { "" } else { &format!("{path}/") };
         let has_head = git::depth(path).is_none()
             && entries
                 .iter()
@@ -260,12 +254,12 @@ impl Look {
         } else {
             path.split('/').count()
         };
-        let of_head = has_head.then(|| (depth, self.judge.is_protected(&below("HEAD"))));
+        let of_head = has_head.then(|| (depth, self.judge.is_protected(&format!("{above}HEAD"))));
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
             let of_bare = of_bare.or(of_head.filter(|_| is_repository_setting(&name)));
             waiting.push(Waiting {
-                path: below(&name),
+                path: format!("{above}{name}"),
                 absolute: entry.path(),
                 is_below,
                 of_bare,
@@ -418,8 +412,8 @@ impl Protected {
 
     /// Returns the objects of git that have another name, as those of a local clone have.
     pub(crate) fn linked_objects(&self, look: &Look) -> impl Iterator<Item = &Path> {
-        let is_object = |path: &&PathBuf| git::is_object(&look.relative(path));
-        self.linked.iter().filter(is_object).map(PathBuf::as_path)
+        let linked = self.linked.iter().map(PathBuf::as_path);
+        linked.filter(|path| git::is_object(&look.relative(path)))
     }
 
     /// Returns the folders of git that were not there before.

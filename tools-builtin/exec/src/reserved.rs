@@ -19,13 +19,7 @@ pub(crate) fn reserve(
     reserved: &[PathBuf],
 ) -> Result<(), ToolError> {
     let root = workspace.root();
-    let below = |place: &PathBuf| {
-        workspace
-            .paths_to(place)
-            .into_iter()
-            .map(|path| root.join(path))
-    };
-    for folder in reserved.iter().flat_map(below) {
+    for folder in reserved.iter().flat_map(|place| below(workspace, place)) {
         // A link has a path of its own for its target.
         let is_missing = fs::symlink_metadata(&folder).is_err() && without_links(&folder) == folder;
         if is_missing && writable.iter().any(|tree| folder.starts_with(tree)) {
@@ -42,12 +36,9 @@ pub(crate) fn reserve(
         .iter()
         .map(|path| without_links(path))
         .collect();
-    let is_writable = |path: &Path| {
-        let lies_in = |trees: &[PathBuf]| trees.iter().any(|tree| path.starts_with(tree));
-        lies_in(writable) && !lies_in(&hidden)
-    };
+    let is_writable = |path: &Path| lies_in(path, writable) && !lies_in(path, &hidden);
     for place in workspace.hidden_paths() {
-        for path in below(place) {
+        for path in below(workspace, place) {
             if let Some(link) = path
                 .ancestors()
                 .find(|path| path.is_symlink() && is_writable(path))
@@ -68,6 +59,16 @@ pub(crate) fn reserve(
         }
     }
     Ok(())
+}
+
+/// Returns the paths of a place below the root.
+fn below(workspace: &Workspace, place: &Path) -> impl Iterator<Item = PathBuf> {
+    let paths = workspace.paths_to(place).into_iter();
+    paths.map(|path| workspace.root().join(path))
+}
+
+fn lies_in(path: &Path, trees: &[PathBuf]) -> bool {
+    trees.iter().any(|tree| path.starts_with(tree))
 }
 
 /// Creates a folder and those above it, for the user alone.

@@ -117,13 +117,7 @@ pub(crate) async fn run_prepared(
     let took = started.elapsed();
     prepared.record_contents(cx).await?;
     let changes = prepared.changes(cx).await?;
-    let notes: Vec<String> = prepared
-        .notes
-        .iter()
-        .cloned()
-        .chain(prepared.requests())
-        .chain(changes)
-        .collect();
+    let notes: Vec<String> = prepared.remarks().into_iter().chain(changes).collect();
     Ok(report(&how, took, &stdout, &stderr, &notes))
 }
 

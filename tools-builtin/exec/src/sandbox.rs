@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use tools::protocol::{Access, Digest};
-use tools::trees::{TreePath, Trees};
+use tools::trees::Trees;
 use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
@@ -258,13 +258,12 @@ impl Granted {
 
 /// Returns the absolute paths. The kernel would extend a clause for a directory alone to its content, so it is left out.
 fn on_disk(workspace: &Workspace, trees: &Trees) -> Vec<PathBuf> {
-    let absolute = |path: &TreePath| match path.path.as_str() {
-        "." => workspace.root().to_owned(),
-        path => workspace.root().join(path),
-    };
-    let granted = trees
-        .paths
-        .iter()
-        .filter(|path| path.is_tree || !absolute(path).is_dir());
-    granted.map(absolute).collect()
+    let paths = trees.paths.iter().filter_map(|path| {
+        let absolute = match path.path.as_str() {
+            "." => workspace.root().to_owned(),
+            path => workspace.root().join(path),
+        };
+        (path.is_tree || !absolute.is_dir()).then_some(absolute)
+    });
+    paths.collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tools::protocol::{Access, Normaliser, Target, TargetError, Word, Words};
+use tools::protocol::{Access, InvalidTarget, Normaliser, Target, TargetError, Word, Words};
 use tools::schemars::{self, JsonSchema};
 use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
@@ -110,10 +110,8 @@ impl ShellArguments {
             Script::read(&self.script, dialect, &cwd).map_err(|error| TargetError::Function {
                 reason: error.to_string(),
             })?;
-        let mut names = self
-            .env
-            .iter()
-            .filter_map(|variable| variable.split('=').next());
+        let env = self.env.iter();
+        let mut names = env.filter_map(|variable| variable.split('=').next());
         if names.any(|name| OF_SHELLS.contains(&name)) {
             Arc::make_mut(&mut read)
                 .make_opaque("a variable by which shells run or read something else");
@@ -139,27 +137,20 @@ impl Shell {
             Self::Bash => &["--noprofile", "--norc", "-c", "--"],
             Self::Sh => &["-c", "--"],
         };
-        options
-            .iter()
-            .map(|option| (*option).to_owned())
-            .chain([script])
-            .collect()
+        let options = options.iter().map(|option| (*option).to_owned());
+        options.chain([script]).collect()
     }
 }
 
 fn targets(call: ShellArguments) -> Targets {
     let read = call.read()?;
-    let fault = |reason| TargetError::argument("script", reason);
     let mut targets = Vec::new();
     for (access, path) in &read.files {
-        targets.push(Target::new(*access, "fs", path.as_str()).map_err(fault)?);
+        targets.push(Target::new(*access, "fs", path.as_str()).map_err(script_fault)?);
     }
     let whole = read.quoted.is_none().then(|| {
-        vec![
-            Word::Known(call.shell.program()),
-            Word::Known("-c".to_owned()),
-            whole(&read),
-        ]
+        let shell = [call.shell.program(), "-c".to_owned()].map(Word::Known);
+        shell.into_iter().chain([whole(&read)]).collect::<Vec<_>>()
     });
     let commands = read
         .commands
@@ -168,9 +159,15 @@ fn targets(call: ShellArguments) -> Targets {
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
         let variables = variables(&call.env).map(|word| Word::Known(word.to_owned()));
-        targets.push(target(&Words::new(variables.chain(words)).map_err(fault)?)?);
+        targets.push(target(
+            &Words::new(variables.chain(words)).map_err(script_fault)?,
+        )?);
     }
     Ok(targets)
+}
+
+fn script_fault(reason: InvalidTarget) -> TargetError {
+    TargetError::argument("script", reason)
 }
 
 /// Returns the word for an opaque script. Its text has the reasons, so that a model whose call is refused knows what to write otherwise.
@@ -201,10 +198,9 @@ async fn describe(cx: &ToolContext, call: ShellArguments) -> Result<Preview, Too
         text += &format!("command: {command}\n");
     }
     for (access, path) in &read.files {
-        let verb = if *access == Access::Read {
-            "reads"
-        } else {
-            "writes"
+        let verb = match access {
+            Access::Read => "reads",
+            _ => "writes",
         };
         text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }

@@ -87,10 +87,8 @@ impl Toolchain {
                     ("RUSTUP_HOME", shown(&rustup)),
                     ("CARGO_HOME", shown(&cache)),
                 ];
-                (
-                    vec![rustup, folder("CARGO_HOME", ".cargo").join("bin")],
-                    env,
-                )
+                let read = vec![rustup, folder("CARGO_HOME", ".cargo").join("bin")];
+                (read, env)
             }
             Self::Node => {
                 let volta = folder("VOLTA_HOME", ".volta");
@@ -230,13 +228,10 @@ pub(crate) fn environment(
     network: Vec<(String, String)>,
     more: &[String],
 ) -> Vec<(String, String)> {
-    let text = |name: &str, value: OsString| Some((name.to_owned(), value.into_string().ok()?));
-    let passed = PASSED
-        .split(' ')
-        .filter_map(|name| text(name, std::env::var_os(name)?));
-    let path = std::env::join_paths(search)
-        .ok()
-        .and_then(|path| text("PATH", path));
+    let passed = PASSED.split(' ').map(|name| (name, std::env::var_os(name)));
+    let passed = passed.chain([("PATH", std::env::join_paths(search).ok())]);
+    let passed =
+        passed.filter_map(|(name, value)| Some((name.to_owned(), value?.into_string().ok()?)));
     let home = home.display().to_string();
     let own = [
         ("HOME", home.clone()),
@@ -245,7 +240,7 @@ pub(crate) fn environment(
     ];
     let of_toolchains = toolchains.iter().flat_map(|folders| folders.env.clone());
     let of_call = more.iter().filter_map(|variable| variable.split_once('='));
-    let mut all: BTreeMap<String, String> = passed.chain(path).collect();
+    let mut all: BTreeMap<String, String> = passed.collect();
     all.extend(own.map(|(name, value)| (name.to_owned(), value)));
     all.extend(of_toolchains);
     all.extend(network);

@@ -1,7 +1,10 @@
 //! `fs.edit`: replaces text in a file.
 
-use tools::{Access, Preview, ToolContext, ToolError, tool};
-use tools_text::{TextEncoding, seven_bit};
+use std::io::Read as _;
+
+use serde::Deserialize;
+use tools::{Access, Concern, JsonSchema, Preview, ToolContext, ToolError, tool};
+use tools_text::seven_bit;
 
 use crate::diff::{self, note};
 use crate::draft::Draft;
@@ -11,6 +14,7 @@ use crate::files::Files;
 use crate::new_script;
 use crate::path::RelativePath;
 use crate::replacement::replace;
+use crate::repository;
 use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::view::View;
@@ -19,6 +23,9 @@ use crate::workspace::Workspace;
 
 /// The note after the diff of a file that is not UTF-8.
 const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were kept]\n";
+
+/// The most bytes of a file that is edited in mind.
+const MAX_TEXT: u64 = 1 << 20;
 
 /// The maximum number of attempts if other programs change the file meanwhile.
 const ATTEMPTS: usize = 100;
@@ -32,13 +39,20 @@ const ATTEMPTS: usize = 100;
     writes = "fs:{path}",
     needs = Workspace,
     preview = preview,
-    concerns = new_script::of_edit,
+    concerns = concerns,
     tags = ["files"],
     example({"path": "src/main.rs", "old": "let port = 80;", "new": "let port = 8080;"}),
     example({"path": "README.md", "old": "colour", "new": "color", "all": true}),
 )]
-pub(crate) fn edit(
-    cx: &ToolContext,
+pub(crate) fn edit(cx: &ToolContext, #[args] call: EditArguments) -> Result<String, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    Ok(apply_edit(Files::new(cx, &workspace), &call)?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars")]
+pub(crate) struct EditArguments {
     /// The file, relative to the workspace root.
     path: RelativePath,
     /// The text to replace, without line numbers.
@@ -52,25 +66,12 @@ pub(crate) fn edit(
     /// The encoding, if it is not UTF-8. Guessed if omitted.
     #[schemars(length(max = 40))]
     encoding: Option<String>,
-) -> Result<String, ToolError> {
-    let workspace = cx.need::<Workspace>()?;
-    let named = parse_label(encoding.as_deref())?;
-    let change = Change {
-        old: &old,
-        new: &new,
-        all,
-        named,
-    };
-    Ok(apply_edit(Files::new(cx, &workspace), &path, change)?)
 }
 
-fn apply_edit(
-    files: Files<'_>,
-    path: &RelativePath,
-    change: Change<'_>,
-) -> Result<String, FsError> {
+fn apply_edit(files: Files<'_>, call: &EditArguments) -> Result<String, FsError> {
+    let path = &call.path;
     for _ in 0..ATTEMPTS {
-        let plan = Plan::new(files, path, &[Access::Read, Access::Write], change)?;
+        let plan = Plan::new(files, call, &[Access::Read, Access::Write])?;
         let slot = &plan.slot;
         new_script::check_link(files.workspace, path, slot, || {
             new_script::is_script(&plan.after)
@@ -93,37 +94,37 @@ fn apply_edit(
 }
 
 /// Makes the diff that an edit would return now.
-fn preview(
-    cx: &ToolContext,
-    path: RelativePath,
-    old: String,
-    new: String,
-    all: bool,
-    encoding: Option<String>,
-) -> Result<Preview, ToolError> {
+fn preview(cx: &ToolContext, call: EditArguments) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    cx.require(Access::Read, "fs", path.as_str())?;
-    let named = parse_label(encoding.as_deref())?;
-    let change = Change {
-        old: &old,
-        new: &new,
-        all,
-        named,
-    };
+    cx.require(Access::Read, "fs", call.path.as_str())?;
     let files = Files::new(cx, &workspace);
-    let plan = Plan::new(files, &path, &[Access::Read], change)?;
+    let plan = Plan::new(files, &call, &[Access::Read])?;
     Ok(Preview::diff(plan.diff(diff::unified_whole)))
 }
 
-/// The texts to replace.
-#[derive(Clone, Copy)]
-struct Change<'a> {
-    old: &'a str,
-    new: &'a str,
-    /// Whether to replace each occurrence instead of the only one.
-    all: bool,
-    /// The encoding that the call names.
-    named: Option<TextEncoding>,
+/// Returns the concern that the text of a file that can be started becomes a script.
+fn concerns(cx: &ToolContext, call: EditArguments) -> Vec<Concern> {
+    let path = &call.path;
+    // An edit creates no file.
+    let is_there = cx
+        .service::<Workspace>()
+        .is_some_and(|workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok());
+    let script =
+        is_there.then(|| new_script::concern(cx, path, |root| call.makes_script(root), |_| false));
+    let of_repository = repository::concern(cx, path);
+    script.flatten().into_iter().chain(of_repository).collect()
+}
+
+impl EditArguments {
+    /// Returns true if the text becomes a script, or if that is not known.
+    fn makes_script(&self, workspace: &Workspace) -> bool {
+        let mut text = String::new();
+        let file = workspace.dir().open(self.path.as_str());
+        let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
+        read.is_err()
+            || text.len() as u64 == MAX_TEXT
+            || new_script::is_script(text.replacen(&self.old, &self.new, 1).as_bytes())
+    }
 }
 
 /// A file and its new content.
@@ -141,23 +142,23 @@ struct Plan {
 impl Plan {
     fn new(
         files: Files<'_>,
-        path: &RelativePath,
+        call: &EditArguments,
         accesses: &'static [Access],
-        change: Change<'_>,
     ) -> Result<Self, FsError> {
-        if change.old == change.new {
+        let named = parse_label(call.encoding.as_deref())?;
+        if call.old == call.new {
             return Err(FsError::SameText);
         }
         let options = FindOptions::following(accesses, IfMissing::Fail);
-        let slot = Slot::find(files, path, options)?;
+        let slot = Slot::find(files, &call.path, options)?;
         slot.is_file()?;
         let there = files.workspace.root().join(slot.path.as_str());
         let _shown = Shown::new(files, &slot.path, there.symlink_metadata().ok());
         let before = whole_file::read(&slot)?;
-        let decoded = Decoded::for_edit(&before, change.named);
+        let decoded = Decoded::for_edit(&before, named);
         if decoded.is_none() {
             check_text(files.cx, &slot.path, &before)?;
-            if let Some(encoding) = seven_bit(&before).filter(|_| change.named.is_none()) {
+            if let Some(encoding) = seven_bit(&before).filter(|_| named.is_none()) {
                 let path = slot.path;
                 return Err(FsError::SevenBit { path, encoding });
             }
@@ -168,9 +169,7 @@ impl Plan {
             .as_ref()
             .map_or(&*before, |decoded| decoded.text.as_bytes());
         let view = View::new(bytes);
-        let replaced = replace(
-            files.cx, &slot.path, &view, change.old, change.new, change.all,
-        )?;
+        let replaced = replace(files.cx, &slot.path, &view, &call.old, &call.new, call.all)?;
         let is_utf8 = view.is_utf8();
         let texts = (view.text, View::new(&replaced).text);
         let after = match &decoded {

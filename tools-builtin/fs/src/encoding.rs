@@ -65,26 +65,26 @@ impl Encoding {
 
 /// Returns true if bytes are text of UTF-16 or UTF-32, which needs no byte order mark: no character is a control character but white space.
 pub(crate) fn is_wide_text(bytes: &[u8]) -> bool {
-    let is_text = |character: char| !character.is_control() || character.is_ascii_whitespace();
-    let is_utf16 = |unit: fn([u8; 2]) -> u16| {
-        let (units, rest) = bytes.as_chunks();
-        let mut characters = char::decode_utf16(units.iter().map(|bytes| unit(*bytes)));
-        rest.is_empty() && characters.all(|read| read.is_ok_and(is_text))
-    };
-    let is_utf32 = |unit: fn([u8; 4]) -> u32| {
-        let (units, rest) = bytes.as_chunks();
-        let mut characters = units.iter().map(|bytes| char::from_u32(unit(*bytes)));
-        rest.is_empty() && characters.all(|read| read.is_some_and(is_text))
-    };
     // ASCII with some NUL bytes would be other characters in pairs.
     let nul = bytes.iter().filter(|byte| **byte == 0).count();
     if bytes.is_ascii() && nul < bytes.len() / 3 {
         return false;
     }
-    is_utf16(u16::from_le_bytes)
-        || is_utf16(u16::from_be_bytes)
-        || is_utf32(u32::from_le_bytes)
-        || is_utf32(u32::from_be_bytes)
+    let is_utf16 = [u16::from_le_bytes, u16::from_be_bytes].iter().any(|unit| {
+        let (units, rest) = bytes.as_chunks();
+        let mut characters = char::decode_utf16(units.iter().map(|bytes| unit(*bytes)));
+        rest.is_empty() && characters.all(|read| read.is_ok_and(is_plain))
+    });
+    is_utf16
+        || [u32::from_le_bytes, u32::from_be_bytes].iter().any(|unit| {
+            let (units, rest) = bytes.as_chunks();
+            let mut characters = units.iter().map(|bytes| char::from_u32(unit(*bytes)));
+            rest.is_empty() && characters.all(|read| read.is_some_and(is_plain))
+        })
+}
+
+fn is_plain(character: char) -> bool {
+    !character.is_control() || character.is_ascii_whitespace()
 }
 
 /// The text of a file in another encoding than UTF-8.

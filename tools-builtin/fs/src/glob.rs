@@ -71,22 +71,19 @@ fn matches(
     let dir = start.open_dir()?;
     let mut paths = Vec::new();
     let mut more = 0;
-    let skipped =
-        TreeWalk::new(files, &start.path, ignored).run(&dir, &start.path, &mut |found| {
-            if matcher.is_match(found.path.below(&start.path)) {
-                if paths.len() < MAX_MATCHES {
-                    let end = if found.kind == Kind::Directory {
-                        "/"
-                    } else {
-                        ""
-                    };
-                    paths.push(format!("{}{end}", found.path));
-                } else {
-                    more += 1;
-                }
+    let walk = TreeWalk::new(files, &start.path, ignored);
+    let skipped = walk.run(&dir, &start.path, &mut |found| {
+        if matcher.is_match(found.path.below(&start.path)) {
+            if paths.len() == MAX_MATCHES {
+                more += 1;
+            } else if found.kind == Kind::Directory {
+                paths.push(format!("{}/", found.path));
+            } else {
+                paths.push(found.path.to_string());
             }
-            Ok(ControlFlow::Continue(()))
-        })?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
     files.show_names(&paths);
     let mut notes = skipped.notes();
     if more > 0 {

@@ -132,24 +132,23 @@ fn read_page(
 
 /// Returns the `after` argument for a name: the name itself, or `/` and its bytes in hexadecimal if it cannot be copied as text.
 fn position_after(name: &OsStr) -> String {
-    let copied = name
-        .to_str()
-        .filter(|name| name.escape_debug().eq(name.chars()) && !name.contains(is_invisible));
-    copied.map_or_else(
-        || format!("/{}", HEXLOWER.encode(name.as_encoded_bytes())),
-        str::to_owned,
-    )
+    match name.to_str() {
+        Some(name) if name.escape_debug().eq(name.chars()) && !name.contains(is_invisible) => {
+            name.to_owned()
+        }
+        _ => format!("/{}", HEXLOWER.encode(name.as_encoded_bytes())),
+    }
 }
 
 /// Parses an `after` argument into the bytes of a name.
 fn parse_position(after: &str) -> Result<Vec<u8>, FsError> {
     match after.strip_prefix('/') {
         None => Ok(after.as_bytes().to_vec()),
-        Some(digits) => HEXLOWER
-            .decode(digits.as_bytes())
-            .map_err(|_| FsError::After {
-                after: after.to_owned(),
-            }),
+        Some(digits) => {
+            let decoded = HEXLOWER.decode(digits.as_bytes());
+            let after = after.to_owned();
+            decoded.map_err(|_| FsError::After { after })
+        }
     }
 }
 
@@ -163,12 +162,11 @@ fn dir_entry(dir: &Dir, name: OsString) -> Option<DirEntry> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(_) => (Kind::Unknown, None),
     };
-    let name_is_not_utf8 = name.to_str().is_none();
     Some(DirEntry {
         name: name.to_string_lossy().into_owned(),
         kind,
         size,
-        name_is_not_utf8,
+        name_is_not_utf8: name.to_str().is_none(),
     })
 }
 

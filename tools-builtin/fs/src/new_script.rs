@@ -19,9 +19,6 @@ const LANGUAGES: [&str; 13] = [
     "cjs", "coffee", "cts", "js", "jsx", "lua", "mjs", "mts", "php", "py", "rb", "ts", "tsx",
 ];
 
-/// The most bytes of a file that is edited in mind.
-const MAX_TEXT: u64 = 1 << 20;
-
 /// Other names of configurations that are programs. Programs load them from the folder in which they start.
 const NAMES: &str = "conftest.py dangerfile.js dangerfile.ts dodo.py fabfile.py gruntfile.js gulpfile.js \
     gulpfile.mjs gulpfile.ts manage.py noxfile.py sitecustomize.py tasks.py usercustomize.py \
@@ -49,39 +46,17 @@ pub(crate) fn of_move(
     to: RelativePath,
     _overwrite: bool,
 ) -> Vec<Concern> {
-    let is_program = |workspace: &Workspace| is_program(workspace, &from);
-    let new = concern(cx, &to, |workspace| may_start(workspace, &from), is_program);
+    let new = concern(
+        cx,
+        &to,
+        |workspace| may_start(workspace, &from),
+        |workspace| is_program(workspace, &from),
+    );
     let of_repository = [&from, &to]
         .into_iter()
         .find_map(|path| repository::concern(cx, path))
         .or_else(|| repository::concern_of_folder(cx, &from, &to));
     new.into_iter().chain(of_repository).collect()
-}
-
-/// Returns the concern about `fs.edit`: the text of a file that can be started becomes a script.
-pub(crate) fn of_edit(
-    cx: &ToolContext,
-    path: RelativePath,
-    old: String,
-    new: String,
-    _all: bool,
-    _encoding: Option<String>,
-) -> Vec<Concern> {
-    let becomes_script = |workspace: &Workspace| {
-        let mut text = String::new();
-        let file = workspace.dir().open(path.as_str());
-        let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
-        read.is_err()
-            || text.len() as u64 == MAX_TEXT
-            || is_script(text.replacen(&old, &new, 1).as_bytes())
-    };
-    // An edit creates no file.
-    let is_there = cx
-        .service::<Workspace>()
-        .is_some_and(|workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok());
-    let script = is_there.then(|| concern(cx, &path, becomes_script, |_| false));
-    let of_repository = repository::concern(cx, &path);
-    script.flatten().into_iter().chain(of_repository).collect()
 }
 
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.
@@ -109,7 +84,7 @@ pub(crate) fn check_link(
 }
 
 /// Returns the concern about a file with a new content. `brings_permission` says that the file can be started by its name afterwards.
-fn concern(
+pub(crate) fn concern(
     cx: &ToolContext,
     path: &RelativePath,
     has_script: impl Fn(&Workspace) -> bool,
@@ -178,8 +153,8 @@ fn is_loaded(name: &str) -> bool {
 fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
     let metadata = workspace.dir().metadata(path.as_str());
     let is_file = metadata.is_ok_and(|metadata| metadata.is_file());
-    let open = || workspace.dir().open(path.as_str());
-    is_file && open().is_ok_and(reads_as_script)
+    let file = is_file.then(|| workspace.dir().open(path.as_str()));
+    file.is_some_and(|file| file.is_ok_and(reads_as_script))
 }
 
 /// Returns true if a file, which is read from its begin, is a script.

@@ -132,10 +132,10 @@ fn contents(
         span,
         line_numbers,
     };
-    let is_utf8 = |encoding: Option<TextEncoding>| {
-        encoding.is_none_or(|encoding| encoding == TextEncoding::UTF_8)
-    };
-    if !is_utf8(TextEncoding::from_mark(&head)) || !is_utf8(named) {
+    let mut encodings = [TextEncoding::from_mark(&head), named]
+        .into_iter()
+        .flatten();
+    if encodings.any(|encoding| encoding != TextEncoding::UTF_8) {
         return request.read_decoded(file, named)?.ok_or(FsError::Binary {
             path: found.path.clone(),
         });

@@ -144,11 +144,8 @@ pub(crate) fn move_entry(
 fn is_same_file(from: &Slot, to: &Slot) -> bool {
     use cap_std::fs::MetadataExt;
 
-    let identity = |slot: &Slot| {
-        let file = slot.parent.symlink_metadata(&slot.name).ok()?;
-        Some((file.dev(), file.ino()))
-    };
-    identity(from).is_some_and(|one| identity(to) == Some(one))
+    let [from, to] = [from, to].map(|slot| slot.parent.symlink_metadata(&slot.name));
+    from.is_ok_and(|from| to.is_ok_and(|to| (from.dev(), from.ino()) == (to.dev(), to.ino())))
 }
 
 /// Checks that the grant covers everything below a directory, at the old path and at the new one.

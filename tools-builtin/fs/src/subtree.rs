@@ -76,9 +76,10 @@ fn enter(
     names.sort_by_key(|name| name.eq_ignore_ascii_case("HEAD"));
     for name in names {
         cx.check_cancelled()?;
-        let invalid_name = || FsError::InvalidName { path: path.clone() };
-        let name = name.to_str().ok_or_else(invalid_name)?;
-        let child = path.child(name).map_err(|_| invalid_name())?;
+        let child = name
+            .to_str()
+            .and_then(|name| Some((name, path.child(name).ok()?)));
+        let (name, child) = child.ok_or_else(|| FsError::InvalidName { path: path.clone() })?;
         let metadata = dir.symlink_metadata(name).map_err(FsError::io(&child))?;
         let kind = Kind::from(metadata.file_type());
         if kind == Kind::Directory {

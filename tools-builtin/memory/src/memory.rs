@@ -80,13 +80,13 @@ impl Memory {
     }
 
     async fn store(&self) -> Result<&Store, MemoryError> {
-        let open = || async {
+        let store = self.store.get_or_try_init(|| async {
             let path = self.path.clone().ok_or(StoreError::Closed)?;
             let opened =
                 spawn_blocking(move || Store::open(&path, &SCHEMA, Durability::Power)).await;
             opened.map_err(|_| StoreError::Closed)?
-        };
-        Ok(self.store.get_or_try_init(open).await?)
+        });
+        Ok(store.await?)
     }
 
     /// Returns the store, opened on this thread. Returns `None` if there is no file yet.

@@ -101,14 +101,15 @@ impl Memory {
         ids: &[i64],
         change: impl Fn(&Transaction<'_>, i64) -> Result<(), MemoryError>,
     ) -> Result<Vec<MemoryEntry>, MemoryError> {
-        let missing = |id| MemoryError::NoEntry { id };
         let Some(store) = self.existing()? else {
-            return ids.first().map_or(Ok(Vec::new()), |id| Err(missing(*id)));
+            let missing = ids.first().map(|id| MemoryError::NoEntry { id: *id });
+            return missing.map_or(Ok(Vec::new()), Err);
         };
         store.write_blocking(|transaction| {
             let mut seen = BTreeSet::new();
             let changed = ids.iter().filter(|id| seen.insert(**id)).map(|id| {
-                let entry = find(transaction, "id = ?", [id])?.ok_or_else(|| missing(*id))?;
+                let entry = find(transaction, "id = ?", [id])?;
+                let entry = entry.ok_or(MemoryError::NoEntry { id: *id })?;
                 change(transaction, *id)?;
                 Ok(entry)
             });

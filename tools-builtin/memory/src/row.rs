@@ -177,18 +177,14 @@ impl Room {
         let scope = &entry.scope;
         let count = match self.counts.entry((principal.clone(), scope.clone())) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(
-                transaction
-                    .prepare_cached(COUNT)?
-                    .query_row([principal, scope], |row| row.get(0))?,
-            ),
+            Entry::Vacant(new) => {
+                let mut statement = transaction.prepare_cached(COUNT)?;
+                new.insert(statement.query_row([principal, scope], |row| row.get(0))?)
+            }
         };
         if *count >= MAX_ENTRIES {
-            let oldest = find(
-                transaction,
-                "principal = ? AND scope = ? ORDER BY is_confirmed, id",
-                [principal, scope],
-            )?;
+            let condition = "principal = ? AND scope = ? ORDER BY is_confirmed, id";
+            let oldest = find(transaction, condition, [principal, scope])?;
             return Err(MemoryError::Full {
                 scope: scope.clone(),
                 oldest: oldest.map_or(0, |entry| entry.id),
@@ -196,18 +192,14 @@ impl Room {
         }
         let total = match self.totals.entry(principal.clone()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(
-                transaction
-                    .prepare_cached(TOTAL)?
-                    .query_row([principal], |row| row.get(0))?,
-            ),
+            Entry::Vacant(new) => {
+                let mut statement = transaction.prepare_cached(TOTAL)?;
+                new.insert(statement.query_row([principal], |row| row.get(0))?)
+            }
         };
         if *total + entry.text.len() > MAX_TOTAL_BYTES {
-            let longest = find(
-                transaction,
-                "principal = ? ORDER BY octet_length(text) DESC, id",
-                [principal],
-            )?;
+            let condition = "principal = ? ORDER BY octet_length(text) DESC, id";
+            let longest = find(transaction, condition, [principal])?;
             return Err(MemoryError::TooMuch {
                 longest: longest.map_or(0, |entry| entry.id),
             });
@@ -244,13 +236,11 @@ pub(crate) struct Shown {
 
 impl From<MemoryEntry> for Shown {
     fn from(entry: MemoryEntry) -> Self {
-        let text = visible_text(&entry.text);
-        let saved = provenance(&entry);
         Self {
             id: entry.id,
-            text,
+            text: visible_text(&entry.text),
+            saved: provenance(&entry),
             tags: entry.tags,
-            saved,
             unconfirmed: !entry.confirmed,
         }
     }

@@ -45,12 +45,6 @@ impl Scope {
 
     /// Returns the scope of this text, as [`Display`](fmt::Display) writes it.
     pub(crate) fn from_stored(text: &str) -> Result<Self, MemoryError> {
-        let is_name = |name: &str| {
-            (1..=80).contains(&name.len())
-                && name.bytes().all(|byte| {
-                    byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte)
-                })
-        };
         match text.split_once('/') {
             None if text == USER => Ok(Self::User),
             Some((PROJECT, name)) if is_name(name) => Ok(Self::Project(name.to_owned())),
@@ -60,6 +54,13 @@ impl Scope {
             }),
         }
     }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=80).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte))
 }
 
 impl fmt::Display for Scope {
@@ -87,8 +88,8 @@ pub(crate) fn project_name(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let name = folder.file_name().unwrap_or_default();
     let name = name.to_string_lossy().to_lowercase();
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let name: String = name.chars().map(plain).take(NAME_CHARS).collect();
+    let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let name: String = name.chars().take(NAME_CHARS).collect();
     let mut digest = Digest::hash_bytes(folder.as_os_str().as_encoded_bytes()).to_string();
     digest.truncate(DIGITS);
     match name.trim_matches('-') {

@@ -15,6 +15,7 @@ use crate::incoming::{Inbox, ListenFuture};
 
 /// The values of the fields of a channel. Its `Debug` shows no secret.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct ChannelSettings {
     texts: BTreeMap<String, Vec<String>>,
     secrets: BTreeMap<String, Secret>,
@@ -27,13 +28,11 @@ impl ChannelSettings {
     }
 
     /// Sets a text, a number or a path.
-    #[must_use]
     pub fn with_text(self, field: impl Into<String>, text: impl Into<String>) -> Self {
         self.with_list(field, [text.into()])
     }
 
     /// Sets a list.
-    #[must_use]
     pub fn with_list(
         mut self,
         field: impl Into<String>,
@@ -44,7 +43,6 @@ impl ChannelSettings {
     }
 
     /// Sets a secret.
-    #[must_use]
     pub fn with_secret(mut self, field: impl Into<String>, secret: Secret) -> Self {
         self.secrets.insert(field.into(), secret);
         self

@@ -68,10 +68,8 @@ async fn run(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Com
     let mut channels = Vec::new();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
-            return Err(refuse(
-                name,
-                "the command names it twice; leave out one of them",
-            ));
+            let reason = "the command names it twice; leave out one of them";
+            return Err(refuse(name, reason));
         }
         let channel = channel(&settings, name)?;
         let folder = ChannelFolder::open(name, origin(&settings, name), cx.workspace()?)?;

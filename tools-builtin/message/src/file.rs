@@ -78,13 +78,7 @@ impl Channel for JsonLines {
 
 /// Appends a line with one write, so that those of several processes do not mix.
 fn append(path: &Path, line: &str) -> Result<(), SendError> {
-    let refused = |what: &str, error: io::Error| {
-        SendError::not_sent(format!(
-            "the file of the channel cannot be {what}: {}; ask the user to check it",
-            error.kind()
-        ))
-    };
-    let mut file = open(path).map_err(|error| refused("opened", error))?;
+    let mut file = open(path).map_err(|error| refuse("opened", &error))?;
     match file.write(line.as_bytes()) {
         Ok(written) if written == line.len() => Ok(()),
         Ok(0) => Err(SendError::later(
@@ -93,8 +87,15 @@ fn append(path: &Path, line: &str) -> Result<(), SendError> {
         Ok(_) => Err(SendError::unclear(
             "the file of the channel took a part of the message",
         )),
-        Err(error) => Err(refused("written", error)),
+        Err(error) => Err(refuse("written", &error)),
     }
+}
+
+fn refuse(what: &str, error: &io::Error) -> SendError {
+    SendError::not_sent(format!(
+        "the file of the channel cannot be {what}: {}; ask the user to check it",
+        error.kind()
+    ))
 }
 
 /// Opens the file, and creates it and its folder for the user alone.

@@ -1,7 +1,8 @@
 //! `message.send`: a message to a channel.
 
+use serde::Deserialize;
 use tools::protocol::is_invisible;
-use tools::{Preview, ToolContext, ToolError, tool, visible_text};
+use tools::{JsonSchema, Preview, ToolContext, ToolError, tool, visible_text};
 
 use crate::channel_settings::Channel;
 use crate::channels::{Channels, REPLY};
@@ -24,6 +25,25 @@ use crate::error::SendError;
 )]
 pub(crate) async fn send(
     cx: &ToolContext,
+    #[args] call: SendArguments,
+) -> Result<String, ToolError> {
+    let channels = cx.need::<Channels>()?;
+    let message = message(cx, &channels, call)?;
+    let (channel, client) = channels.get(&message.channel)?;
+    let message = &message;
+    let delivery = Delivery {
+        cx,
+        client,
+        message,
+    };
+    channel.send(delivery).await?;
+    Ok(format!("sent to {}", message.channel))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars")]
+pub(crate) struct SendArguments {
     /// The name of the channel. `reply` is the chat of this conversation.
     #[serde(default = "reply")]
     #[schemars(regex(pattern = "^[A-Za-z0-9._-]{1,64}$"))]
@@ -38,46 +58,22 @@ pub(crate) async fn send(
     #[serde(default)]
     #[schemars(length(max = 50))]
     to: Vec<String>,
-) -> Result<String, ToolError> {
-    let channels = cx.need::<Channels>()?;
-    let message = message(cx, &channels, channel, text, subject, &to)?;
-    let (channel, client) = channels.get(&message.channel)?;
-    let message = &message;
-    let delivery = Delivery {
-        cx,
-        client,
-        message,
-    };
-    channel.send(delivery).await?;
-    Ok(format!("sent to {}", message.channel))
 }
 
 /// Refuses a blank text and a channel that nobody needs to be asked about. Recipients are left out: the model may not know them before the call is allowed.
-fn check(
-    cx: &ToolContext,
-    channel: String,
-    text: String,
-    _subject: Option<String>,
-    _to: Vec<String>,
-) -> Result<(), ToolError> {
-    if text.chars().all(|c| c == ' ' || is_invisible(c)) {
+fn check(cx: &ToolContext, call: SendArguments) -> Result<(), ToolError> {
+    if call.text.chars().all(|c| c == ' ' || is_invisible(c)) {
         return Err(SendError::not_sent("the text is blank; write the message").into());
     }
     let channels = cx.need::<Channels>()?;
-    let message = address_reply(cx, &channels, channel, String::new())?;
+    let message = address_reply(cx, &channels, call.channel, String::new())?;
     channels.get(&message.channel).map(drop)
 }
 
 /// Names the place of a message for the person who is asked about it: the arguments name the channel alone.
-async fn describe(
-    cx: &ToolContext,
-    channel: String,
-    text: String,
-    subject: Option<String>,
-    to: Vec<String>,
-) -> Result<Preview, ToolError> {
+async fn describe(cx: &ToolContext, call: SendArguments) -> Result<Preview, ToolError> {
     let channels = cx.need::<Channels>()?;
-    let message = message(cx, &channels, channel, text, subject, &to)?;
+    let message = message(cx, &channels, call)?;
     let (channel, _) = channels.get(&message.channel)?;
     let chat = message
         .chat
@@ -92,10 +88,8 @@ async fn describe(
         host.unwrap_or_default()
     );
     if !message.recipients.is_empty() {
-        shown += &format!(
-            "\nrecipients: {}",
-            visible_text(&message.recipients.join(", "))
-        );
+        let recipients = message.recipients.join(", ");
+        shown += &format!("\nrecipients: {}", visible_text(&recipients));
     }
     Ok(Preview::summary(shown))
 }
@@ -104,16 +98,13 @@ async fn describe(
 fn message(
     cx: &ToolContext,
     channels: &Channels,
-    channel: String,
-    text: String,
-    subject: Option<String>,
-    to: &[String],
+    call: SendArguments,
 ) -> Result<OutgoingMessage, ToolError> {
-    let subject = subject.map(checked_subject).transpose()?;
-    let mut message = address_reply(cx, channels, channel, text)?;
+    let subject = call.subject.map(checked_subject).transpose()?;
+    let mut message = address_reply(cx, channels, call.channel, call.text)?;
     message.subject = subject;
     let (channel, _) = channels.get(&message.channel)?;
-    message.recipients = choose(channel, &message.channel, to)?;
+    message.recipients = choose(channel, &message.channel, &call.to)?;
     Ok(message)
 }
 
@@ -163,26 +154,21 @@ fn choose(channel: &dyn Channel, name: &str, wanted: &[String]) -> Result<Vec<St
             "the channel {name} has no recipients to choose from; leave out `to`"
         )));
     }
-    // `Ada <ada@example.org>` is also named by its address.
-    let is_named = |one: &str, wanted: &str| {
-        one == wanted
-            || one
-                .strip_suffix('>')
-                .and_then(|one| one.rsplit_once('<'))
-                .is_some_and(|(_, one)| one == wanted)
-    };
-    match wanted
-        .iter()
-        .find(|wanted| !all.iter().any(|one| is_named(one, wanted)))
-    {
-        Some(_) => Err(SendError::not_sent(format!(
+    let is_known = |wanted: &String| all.iter().any(|one| is_named(one, wanted));
+    if !wanted.iter().all(is_known) {
+        return Err(SendError::not_sent(format!(
             "`to` names a recipient that the channel {name} does not have; use some of: {}",
             all.join(", ")
-        ))),
-        None => Ok(all
-            .iter()
-            .filter(|one| wanted.iter().any(|wanted| is_named(one, wanted)))
-            .cloned()
-            .collect()),
+        )));
     }
+    let chosen = all
+        .iter()
+        .filter(|one| wanted.iter().any(|wanted| is_named(one, wanted)));
+    Ok(chosen.cloned().collect())
+}
+
+/// Returns true if the text names the recipient. `Ada <ada@example.org>` is also named by its address.
+fn is_named(one: &str, wanted: &str) -> bool {
+    let inner = one.strip_suffix('>').and_then(|one| one.rsplit_once('<'));
+    one == wanted || inner.is_some_and(|(_, address)| address == wanted)
 }

@@ -179,20 +179,17 @@ impl Shelved {
 
     /// Returns the standing in words, with the next step.
     pub(crate) fn standing_text(&self) -> String {
-        let approve = || match self.has_namesake {
-            true => "another skill has this name; rename one".to_owned(),
-            false => format!("run {}", approval_command(&self.skill.name)),
+        let approve = match self.has_namesake {
+            true => "another skill has this name; rename one",
+            false => &format!("run {}", approval_command(&self.skill.name)),
         };
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
             Standing::Conflict(clash) => format!("conflict: {}", clash_text(clash)),
-            Standing::Unapproved => format!("waits for approval; {}", approve()),
+            Standing::Unapproved => format!("waits for approval; {approve}"),
             Standing::Changed(facts) => {
-                format!(
-                    "has changed since it was approved ({}); {}",
-                    named_files(facts),
-                    approve()
-                )
+                let files = named_files(facts);
+                format!("has changed since it was approved ({files}); {approve}")
             }
             Standing::Unusable(reason) => format!("unusable: {reason}"),
             Standing::NotRead => format!("unusable: {NOT_READ}"),

@@ -49,16 +49,16 @@ impl Speech {
                 option: "address",
             });
         }
-        let parse = |text: &str| {
-            let url = Url::parse(text).ok();
-            url.filter(|url| is_plain_url(url.as_str()))
-                .ok_or_else(|| SpeechError::BaseUrl {
-                    backend: backend.name,
-                    reason: "it is not http(s)://host/path, without a user, a query or a fragment"
-                        .to_owned(),
-                })
-        };
-        let base_url = base_url.or(backend.base_url).map(parse).transpose()?;
+        let text = base_url.or(backend.base_url);
+        let base_url = text.and_then(|text| Url::parse(text).ok());
+        let base_url = base_url.filter(|url| is_plain_url(url.as_str()));
+        if text.is_some() && base_url.is_none() {
+            let reason = "it is not http(s)://host/path, without a user, a query or a fragment";
+            return Err(SpeechError::BaseUrl {
+                backend: backend.name,
+                reason: reason.to_owned(),
+            });
+        }
         Ok(Self {
             backend,
             base_url,
@@ -172,15 +172,15 @@ impl Speech {
             cx.record_exposure();
         }
         let bytes = (self.backend.speak)(cx, &utterance).await?;
-        let unusable = |reason: &str| SpeechError::Sound {
+        let checked = match format {
+            SoundFormat::Wav => with_lengths(bytes),
+            _ if bytes.is_empty() => Err("it is empty"),
+            _ => Ok(bytes),
+        };
+        checked.map_err(|reason| SpeechError::Sound {
             backend: self.backend.name,
             reason: reason.to_owned(),
-        };
-        match format {
-            SoundFormat::Wav => with_lengths(bytes).map_err(unusable),
-            _ if bytes.is_empty() => Err(unusable("it is empty")),
-            _ => Ok(bytes),
-        }
+        })
     }
 }
 

@@ -69,12 +69,12 @@ pub(crate) async fn forecast(
         request_json(cx, client, (FORECASTS, "/v1/forecast"), &parameters).await?;
     let current = read_row(CURRENT, &answer.current_units, |it| answer.current.get(it))?;
     let count = answer.daily.get("time").map_or(0, Vec::len);
-    let days = (0..count.min(request.days.into()))
-        .map(|day| {
-            let of_day = |key: &str| answer.daily.get(key)?.get(day);
-            read_row(DAY, &answer.daily_units, of_day)
+    let days = (0..count.min(request.days.into())).map(|day| {
+        read_row(DAY, &answer.daily_units, |key| {
+            answer.daily.get(key)?.get(day)
         })
-        .collect::<Result<Vec<_>, _>>()?;
+    });
+    let days = days.collect::<Result<Vec<_>, _>>()?;
     place.elevation = place.elevation.or(answer.elevation);
     place.timezone = Some(answer.timezone);
     let seconds = answer.utc_offset_seconds;

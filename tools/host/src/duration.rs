@@ -4,20 +4,21 @@ use std::time::Duration;
 
 /// Parses `500ms`, `5s`, `2m`, `1h`, `30d` or `1.5s`; a bare number is in seconds.
 pub fn parse(text: &str) -> Result<Duration, String> {
-    let refused = || "expected a number with ms, s, m, h or d, such as 500ms or 5s".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds_per_unit = match &text[digits.len()..] {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return Err(refused()),
+        "ms" => Some(0.001),
+        "" | "s" => Some(1.0),
+        "m" => Some(60.0),
+        "h" => Some(3600.0),
+        "d" => Some(86_400.0),
+        _ => None,
     };
     // `f64` also reads `inf`, `nan` and exponents.
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let number: Option<f64> = digits.parse().ok().filter(|_| plain);
-    let number = number.ok_or_else(refused)?;
+    let (Some(number), Some(seconds_per_unit)) = (number, seconds_per_unit) else {
+        return Err("expected a number with ms, s, m, h or d, such as 500ms or 5s".to_owned());
+    };
     match Duration::try_from_secs_f64(number * seconds_per_unit) {
         Ok(Duration::ZERO) => Err("it must be greater than zero".to_owned()),
         Ok(duration) => Ok(duration),

@@ -8,6 +8,7 @@ use tools::linked::{self, NamedSubmission};
 /// A problem.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct Finding {
     /// The check that failed, such as `conflict`, `settings` or the name of a family.
     pub check: &'static str,
@@ -46,7 +47,6 @@ impl Finding {
     }
 
     /// Names the tool.
-    #[must_use]
     pub fn for_tool(mut self, name: impl ToString) -> Self {
         self.tool = Some(name.to_string());
         self
@@ -59,7 +59,6 @@ impl Finding {
     }
 
     /// Names the provider.
-    #[must_use]
     pub fn for_provider(mut self, name: impl ToString) -> Self {
         self.provider = Some(name.to_string());
         self

@@ -165,17 +165,16 @@ impl PromptCall {
         else {
             return Ok(None);
         };
-        let argument = |word: &String| match word.split_once('=') {
+        let arguments = words.iter().map(|word| match word.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
             _ => Err(format!(
                 "{word:?} is not an argument of a prompt; write NAME=VALUE"
             )),
-        };
-        let arguments = words.iter().map(argument).collect::<Result<_, _>>()?;
+        });
         Ok(Some(Self {
             server: server.to_owned(),
             prompt: prompt.to_owned(),
-            arguments,
+            arguments: arguments.collect::<Result<_, _>>()?,
         }))
     }
 }

@@ -158,11 +158,12 @@ impl<P: Program> ProgramRecord<P> {
             file.symlink_metadata()?;
         }
         // The last line may be incomplete.
-        let folders = |line| serde_json::from_slice::<Vec<_>>(line).unwrap_or_default();
+        let folders =
+            lines.flat_map(|line| serde_json::from_slice::<Vec<_>>(line).unwrap_or_default());
         Ok(Self {
             file,
             program,
-            folders: lines.flat_map(folders).collect(),
+            folders: folders.collect(),
             is_alive,
             // Open as long as the record, because closing it ends the lock.
             _opened: opened,
@@ -194,8 +195,10 @@ impl<P: Program> ProgramRecord<P> {
         let is_new = !folders.is_empty()
             && !all.iter().any(|it| {
                 let of = it.program.reach();
-                let is_in = |folder: &PathBuf| of.trees.iter().any(|tree| folder.starts_with(tree));
-                of.is_later && of.root == own.root && folders.iter().all(is_in)
+                let mut folders = folders.iter();
+                of.is_later
+                    && of.root == own.root
+                    && folders.all(|folder| of.trees.iter().any(|tree| folder.starts_with(tree)))
             });
         is_new.then_some((folders, &first.program))
     }

@@ -145,9 +145,10 @@ fn line(fault: &Fault) -> String {
 }
 
 fn totals(reports: &[ToolReport]) -> String {
-    let faults = || reports.iter().flat_map(|report| &report.faults);
-    let [errors, warnings] = [Severity::Error, Severity::Warning]
-        .map(|severity| faults().filter(|fault| fault.severity == severity).count() as u64);
+    let [errors, warnings] = [Severity::Error, Severity::Warning].map(|severity| {
+        let faults = reports.iter().flat_map(|report| &report.faults);
+        faults.filter(|fault| fault.severity == severity).count() as u64
+    });
     let style = match (errors, warnings) {
         (0, 0) => GOOD,
         (0, _) => ALERT,

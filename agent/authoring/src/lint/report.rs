@@ -12,6 +12,7 @@ use tools::protocol::wire::schema::{Change, Fidelity, NotStrict};
 use tools::protocol::wire::{Format, Strictness};
 
 /// The findings about one tool.
+#[derive(Default)]
 pub(super) struct ToolReport {
     /// The name, which may be invalid.
     pub(super) tool: String,
@@ -43,29 +44,19 @@ pub(super) struct WireForm {
 /// Returns a report for each tool, sorted by name.
 pub(super) fn reports(entries: &[Arc<Entry>], faults: Vec<Fault>) -> Vec<ToolReport> {
     let mut by_tool: BTreeMap<String, ToolReport> = BTreeMap::new();
-    let empty = |tool: String| ToolReport {
-        tool,
-        faults: Vec::new(),
-        entry: None,
-        wires: Vec::new(),
-    };
     for entry in entries {
-        let wires = Format::ALL
+        let report = by_tool.entry(entry.name().to_string()).or_default();
+        report.entry = Some(entry.clone());
+        report.wires = Format::ALL
             .map(|format| WireReport::new(entry, format))
             .into();
-        let report = ToolReport {
-            entry: Some(entry.clone()),
-            wires,
-            ..empty(entry.name().to_string())
-        };
-        by_tool.insert(report.tool.clone(), report);
     }
     for fault in faults {
-        by_tool
-            .entry(fault.tool.clone())
-            .or_insert_with(|| empty(fault.tool.clone()))
-            .faults
-            .push(fault);
+        let report = by_tool.entry(fault.tool.clone()).or_default();
+        report.faults.push(fault);
+    }
+    for (tool, report) in &mut by_tool {
+        report.tool.clone_from(tool);
     }
     let mut reports: Vec<_> = by_tool.into_values().collect();
     for report in &mut reports {

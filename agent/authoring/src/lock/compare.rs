@@ -42,8 +42,8 @@ pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Vec<Difference> {
         }
     }
     differences.sort_by(|a, b| {
-        let by = |it: &Difference| it.breaking.is_none();
-        (&a.tool, by(a), &a.place).cmp(&(&b.tool, by(b), &b.place))
+        let [a, b] = [a, b].map(|it| (&it.tool, it.breaking.is_none(), &it.place));
+        a.cmp(&b)
     });
     differences
 }

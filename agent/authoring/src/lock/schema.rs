@@ -114,7 +114,6 @@ fn judge(key: &str, before: &Keywords, after: &Keywords) -> Option<Rule> {
     let old = before.get(key);
     let new = after.get(key)?;
     let number = |value: Option<&Value>| value.and_then(Value::as_f64);
-    let lacks = |list: &[&Value], values: &[&Value]| values.iter().any(|it| !list.contains(it));
     match key {
         "required" => lacks(&list(old), &list(Some(new))).then_some(Rule::ArgumentRequired),
         "type" => {
@@ -141,6 +140,10 @@ fn judge(key: &str, before: &Keywords, after: &Keywords) -> Option<Rule> {
         "pattern" | "multipleOf" | "uniqueItems" => old.is_none().then_some(Rule::BoundTightened),
         _ => None,
     }
+}
+
+fn lacks(list: &[&Value], values: &[&Value]) -> bool {
+    values.iter().any(|it| !list.contains(it))
 }
 
 fn is_closed(schema: &Keywords) -> bool {

@@ -76,9 +76,9 @@ impl CallArgs {
 
     async fn call(&self) -> Result<ToolResult, Error> {
         let root = self.host.servers_root();
-        let defaults = || self.host.settings(Values::default());
         let name = &*self.arguments.name;
-        let servers = tool_list::attach_for(name, root, defaults).await?;
+        let servers =
+            tool_list::attach_for(name, root, || self.host.settings(Values::default())).await?;
         // A tool that waits for approval is not offered, and would be an unknown one.
         if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
             return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());
@@ -104,9 +104,9 @@ impl CallArgs {
             .with_absent_service::<ToolFinder>(
                 "only a session that searches its tools has it; `search` searches them",
             );
-        host::warnings(&context, Some(&entry))
-            .iter()
-            .for_each(|warning| notice::warning(warning));
+        for warning in host::warnings(&context, Some(&entry)) {
+            notice::warning(&warning);
+        }
         let _traces = host::start_traces(&settings);
         tools::execute(&context, entry.name().as_str(), arguments)
             .await

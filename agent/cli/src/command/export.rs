@@ -52,11 +52,9 @@ impl ExportArgs {
         let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        let is_strict = self.strict || settings.program().strict.value;
-        let strictness = if is_strict {
-            Strictness::Strict
-        } else {
-            Strictness::Relaxed
+        let strictness = match self.strict || settings.program().strict.value {
+            true => Strictness::Strict,
+            false => Strictness::Relaxed,
         };
         // These services say that a session adds the tools of a search itself, so that no warning names them.
         let services = self.root.services(&settings)?;

@@ -40,14 +40,9 @@ impl ListArgs {
         let selection = Selection::parse(&self.select)?;
         let root = self.config.reads_files().then(|| self.root.setting().value);
         let settings = self.config.settings(Values::default())?;
-        let _servers = tool_list::attach(
-            root,
-            &settings,
-            &selection,
-            host::FirstList::Needed,
-            &CancellationToken::new(),
-        )
-        .await;
+        let first = host::FirstList::Needed;
+        let token = CancellationToken::new();
+        let _servers = tool_list::attach(root, &settings, &selection, first, &token).await;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         entries.retain(|entry| selection.matches(entry));
@@ -56,11 +51,8 @@ impl ListArgs {
                 .iter()
                 .try_for_each(|entry| output::json(&document(entry)))?;
         } else {
-            output::page(&tool_list::page(
-                entries.iter().map(Arc::as_ref),
-                self.long,
-                output::width(),
-            ))?;
+            let entries = entries.iter().map(Arc::as_ref);
+            output::page(&tool_list::page(entries, self.long, output::width()))?;
         }
         if let Some(count) = linked::unusable() {
             notice::warning(&Error::Unusable(count).to_string());

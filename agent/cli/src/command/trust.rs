@@ -76,12 +76,8 @@ impl TrustArgs {
 
     /// Returns the contents that a person can approve, in the order in which they are shown. Each kind adds its own.
     fn contents(&self) -> Result<Vec<Content>, Error> {
-        let mut contents: Vec<_> = self
-            .config
-            .project_contents()?
-            .into_iter()
-            .map(|(content, _)| content)
-            .collect();
+        let contents = self.config.project_contents()?.into_iter();
+        let mut contents: Vec<_> = contents.map(|(content, _)| content).collect();
         contents.extend(instructions::of_root(Path::new(&self.root.workspace()?)));
         Ok(contents)
     }
@@ -100,11 +96,8 @@ impl TrustArgs {
     /// Revokes the approvals of the workspace, whose files may be gone, and of the folders of these contents.
     fn revoke(&self, records: &Records, contents: &[Content]) -> Result<Exit, Error> {
         let workspace = PathBuf::from(self.root.workspace()?);
-        let mut folders: Vec<_> = contents
-            .iter()
-            .map(Content::folder)
-            .chain([&*workspace])
-            .collect();
+        let folders = contents.iter().map(Content::folder);
+        let mut folders: Vec<_> = folders.chain([&*workspace]).collect();
         folders.sort();
         folders.dedup();
         for folder in folders {

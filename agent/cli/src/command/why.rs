@@ -39,8 +39,9 @@ pub(super) struct WhyArgs {
 impl WhyArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let root = self.host.servers_root();
-        let defaults = || self.host.settings(Values::default());
-        let _servers = tool_list::attach_for(&self.arguments.name, root, defaults).await?;
+        let name = &*self.arguments.name;
+        let _servers =
+            tool_list::attach_for(name, root, || self.host.settings(Values::default())).await?;
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);
@@ -80,10 +81,8 @@ fn unselected_page(name: &str, select: &Setting<Vec<String>>, width: usize) -> S
     let globs = select.value.join(" ");
     let origin = select.origin.to_string();
     let place = paint(FAINT, format!("({})", visible(&origin)));
-    let reason = format!(
-        "the session does not select it: `{}` {place}",
-        visible(&globs)
-    );
+    let globs = visible(&globs);
+    let reason = format!("the session does not select it: `{globs}` {place}");
     heading(name, Verdict::Deny, width) + &fit::hanging(&reason, width, "  ", "    ")
 }
 
@@ -102,11 +101,8 @@ fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
     let mut page = heading(name, verdict(rulings), width);
     for ruling in rulings {
         if let Some(target) = ruling.target {
-            let line = format!(
-                "{} {}",
-                paint(STRONG, visible(&target.to_string())),
-                outcome(ruling.verdict)
-            );
+            let target = paint(STRONG, visible(&target.to_string()));
+            let line = format!("{target} {}", outcome(ruling.verdict));
             page += "\n";
             page += &fit::hanging(&line, width, "", "  ");
         }
@@ -133,24 +129,25 @@ fn outcome(verdict: Verdict) -> String {
 
 /// Returns the lines about a reason, one for each clause or rule.
 fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
-    let line = |words: &str, item: String| format!("{words} {}", visible(&item));
     match reason {
-        Reason::Granted(clauses) => clauses
-            .iter()
-            .map(|clause| line("granted by", clause.origins().locate(clause)))
-            .collect(),
-        Reason::Rules(rules) => rules
-            .iter()
-            .map(|rule| line("decided by the rule", rule.origins().locate(rule)))
-            .collect(),
+        Reason::Granted(clauses) => {
+            let clauses = clauses.iter().map(|clause| clause.origins().locate(clause));
+            clauses
+                .map(|clause| format!("granted by {}", visible(&clause)))
+                .collect()
+        }
+        Reason::Rules(rules) => {
+            let rules = rules.iter().map(|rule| rule.origins().locate(rule));
+            rules
+                .map(|rule| format!("decided by the rule {}", visible(&rule)))
+                .collect()
+        }
         Reason::Ungranted | Reason::UnnamedHost => {
             // No clause covers a command with unknown words.
             let target = target.filter(|target| !target.has_unknown_words());
             let flag = target.map(|target| {
-                format!(
-                    "; --grant {} would",
-                    shell::quote(target.to_clause().as_str())
-                )
+                let clause = target.to_clause();
+                format!("; --grant {} would", shell::quote(clause.as_str()))
             });
             vec![format!("{reason}{}", visible(&flag.unwrap_or_default()))]
         }

@@ -10,20 +10,15 @@ const FOR_URLS: &str = "openai";
 
 /// Returns the first provider, by name, whose key is in the environment. With a model, one with a default model of the same family precedes.
 pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
-    let family = |model: &str| {
-        model
-            .split(['-', '.', ':'])
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase()
-    };
+    // Gateways name a model with its vendor before a slash.
+    let model = model.and_then(|model| model.rsplit('/').next());
     let with_key = program::providers_with_key();
     let related = with_key.iter().find(|(_, service)| {
-        let (Some(model), Some(default)) = (model, service.model) else {
-            return false;
-        };
-        // Gateways name a model with its vendor before a slash.
-        family(model.rsplit('/').next().unwrap_or(model)) == family(default)
+        let [wanted, default] =
+            [model, service.model].map(|model| model?.split(['-', '.', ':']).next());
+        wanted.is_some_and(|wanted| {
+            default.is_some_and(|default| wanted.eq_ignore_ascii_case(default))
+        })
     });
     related.or(with_key.first()).map(|(name, service)| {
         let origin = Origin::Environment(service.key_variable.to_owned());

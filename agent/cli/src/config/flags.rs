@@ -94,7 +94,7 @@ impl<S: FlagSet> Args for KeyFlags<S> {
 
 impl<S: FlagSet> FromArgMatches for KeyFlags<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = |(_, flag): (&KeyAbout, KeyFlag)| match flag.value {
+        let given = Self::keys().filter_map(|(_, flag)| match flag.value {
             FlagValue::Named(_) => {
                 let texts = matches.get_many::<String>(flag.name)?.cloned().collect();
                 Some((flag.name, texts))
@@ -102,9 +102,9 @@ impl<S: FlagSet> FromArgMatches for KeyFlags<S> {
             FlagValue::Implied(text, _) => matches
                 .get_flag(flag.name)
                 .then(|| (flag.name, vec![text.to_owned()])),
-        };
+        });
         Ok(Self {
-            given: Self::keys().filter_map(given).collect(),
+            given: given.collect(),
             set: PhantomData,
         })
     }

@@ -91,16 +91,17 @@ impl Recording {
             Some(url) => format!("{} names {}", url.origin, url.value),
             None => "no setting names that service".to_owned(),
         };
-        let flag = |url: &String| format!("--base-url {}", shell::quote(url));
         // The URL of a journal of somebody else is not advised.
         let own = first.base_url.as_ref().filter(|_| self.is_of_user);
-        let advice = match (own.map(flag), base_url.map(|url| flag(&url.value))) {
-            (Some(first), Some(other)) => {
+        let flags = [own, base_url.map(|url| &url.value)]
+            .map(|url| Some(format!("--base-url {}", shell::quote(url?))));
+        let advice = match flags {
+            [Some(first), Some(other)] => {
                 format!("continue it there with {first}, or at the other one with {other}")
             }
-            (Some(first), None) => format!("continue it there with {first}"),
-            (None, Some(other)) => format!("continue it at the other one with {other}"),
-            (None, None) => {
+            [Some(first), None] => format!("continue it there with {first}"),
+            [None, Some(other)] => format!("continue it at the other one with {other}"),
+            [None, None] => {
                 "continue it with --base-url and the URL of a service that you trust".to_owned()
             }
         };

@@ -18,19 +18,19 @@ pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt 
     let text = preview.text();
     let is_diff = preview.is_diff;
     // Not split at CR, whose change a person must see.
-    let all = || text.strip_suffix('\n').unwrap_or(text).split('\n');
+    let mut lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     let (most, characters) = if is_whole {
         (usize::MAX, usize::MAX)
     } else {
         (MAX_LINES, MAX_CHARACTERS)
     };
     let mut shown = Excerpt::default();
-    for line in all().take(most) {
+    for line in lines.by_ref().take(most) {
         let style = if is_diff { style(line) } else { Style::new() };
         let line = visible_diff_line(line);
         shown.push(Excerpt::from_line(&line, characters, style, width));
     }
-    let more = all().count().saturating_sub(most);
+    let more = lines.count();
     shown.is_cut |= more > 0;
     shown.is_unseen |= more > 0;
     match more {

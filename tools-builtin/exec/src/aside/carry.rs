@@ -13,6 +13,7 @@ use rustix::fs::{
     renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use crate::protected::{Former, Unlocked};
 
@@ -35,23 +36,20 @@ impl Spot {
         let below = path
             .strip_prefix(root)
             .map_err(|_| io::ErrorKind::InvalidInput)?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut folder = openat(CWD, root, flags, Mode::empty())?;
+        let mut folder = open_root(root)?;
         let mut names = below.components().map(|part| match part {
             Component::Normal(name) => Ok(name.to_owned()),
             _ => Err(io::Error::from(io::ErrorKind::InvalidInput)),
         });
         let mut name = names.next().ok_or(io::ErrorKind::InvalidInput)??;
         for next in names {
-            let open = || openat(&folder, &*name, flags | OFlags::NOFOLLOW, Mode::empty());
-            let inner = open().or_else(|error| {
-                if creates && error == Errno::NOENT {
+            folder = match open_below(&folder, &*name) {
+                Err(Errno::NOENT) if creates => {
                     mkdirat(&folder, &*name, Mode::from_raw_mode(0o755))?;
-                    return open();
+                    open_below(&folder, &*name)?
                 }
-                Err(error)
-            })?;
-            folder = inner;
+                inner => inner?,
+            };
             name = next?;
         }
         Ok(Self { folder, name })
@@ -62,9 +60,8 @@ impl Spot {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self {
-            folder: openat(CWD, folder, flags, Mode::empty())?,
+            folder: open_root(folder)?,
             name: name.to_owned(),
         })
     }
@@ -94,15 +91,13 @@ impl Spot {
         let rename = |flags| renameat_with(&self.folder, &*self.name, &to.folder, &*to.name, flags);
         match rename(flags) {
             Err(Errno::ACCESS) => {
-                let unlocked = |folder: &OwnedFd| folder.try_clone().ok().and_then(Unlocked::open);
-                let opened = [
-                    unlocked(&self.folder),
-                    unlocked(&to.folder),
-                    Unlocked::at(&self.folder, &self.name),
-                ];
+                let folders = [&self.folder, &to.folder];
+                let above = folders.map(|folder| folder.try_clone().ok().and_then(Unlocked::open));
+                let moved = Unlocked::at(&self.folder, &self.name);
                 let renamed = rename(flags);
                 // The innermost first, because the way to it leads through the others.
-                opened.into_iter().rev().for_each(drop);
+                drop(moved);
+                above.into_iter().rev().for_each(drop);
                 renamed
             }
             // Some file systems do not know how to replace nothing.
@@ -135,12 +130,8 @@ impl Spot {
                     | OFlags::WRONLY
                     | OFlags::NOFOLLOW
                     | OFlags::CLOEXEC;
-                let mut file = File::from(openat(
-                    &self.folder,
-                    &*self.name,
-                    flags,
-                    Mode::from_raw_mode(0o600),
-                )?);
+                let mode_of_new = Mode::from_raw_mode(0o600);
+                let mut file = File::from(openat(&self.folder, &*self.name, flags, mode_of_new)?);
                 let written = file.write_all(content.as_bytes());
                 // A part of a file can say the opposite of the whole.
                 written
@@ -150,6 +141,18 @@ impl Spot {
         }
         Ok(())
     }
+}
+
+/// Opens a folder, to reach what lies in it.
+pub(super) fn open_root(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
+}
+
+/// Opens a folder in another one, to reach what lies in it. Follows no link.
+pub(super) fn open_below(above: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(above, name, flags, Mode::empty())
 }
 
 /// Copies a file, a link or a folder. Of a pipe, a socket or a device, only the name remains.

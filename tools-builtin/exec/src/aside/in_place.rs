@@ -8,14 +8,12 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with, unlinkat,
-};
+use rustix::fs::{AtFlags, Mode, RenameFlags, mkdirat, renameat_with, unlinkat};
 use rustix::io::Errno;
 use tools_store::private;
 
 use super::SetAside;
-use super::carry::Spot;
+use super::carry::{Spot, open_below, open_root};
 use crate::disk::entries;
 
 /// The folder below the root.
@@ -70,10 +68,10 @@ pub(super) fn list(root: &Path) -> impl Iterator<Item = SetAside> {
         .collect();
     places.sort();
     places.into_iter().filter_map(move |place| {
-        let path = path_of(place.file_name()?)?;
+        let origin = root.join(path_of(place.file_name()?)?);
         Some(SetAside::new(
             root,
-            &root.join(path),
+            &origin,
             NOTE.to_owned(),
             Some(place),
             false,
@@ -94,14 +92,8 @@ pub(super) fn tidy(root: &Path) {
     };
     // Only an empty folder can be removed, so its own file goes first.
     let _ = ignored.remove();
-    let above = openat(
-        CWD,
-        root,
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    );
-    if above.is_ok_and(|above| unlinkat(above, FOLDER, AtFlags::REMOVEDIR) == Err(Errno::NOTEMPTY))
-    {
+    let removed = open_root(root).and_then(|above| unlinkat(above, FOLDER, AtFlags::REMOVEDIR));
+    if removed == Err(Errno::NOTEMPTY) {
         // Without room, a person sees it in the next commit.
         let _ = private::create_file(&ignore).and_then(|mut file| file.write_all(b"*\n"));
     }
@@ -109,22 +101,15 @@ pub(super) fn tidy(root: &Path) {
 
 /// Opens the folder. What else has its name is renamed.
 fn open(root: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let above = openat(CWD, root, flags, Mode::empty())?;
-    let open = || openat(&above, FOLDER, flags | OFlags::NOFOLLOW, Mode::empty());
-    let opened = open().or_else(|_| {
-        // Fails if there is nothing.
-        let _ = renameat_with(
-            &above,
-            FOLDER,
-            &above,
-            name_for(Path::new(FOLDER)),
-            RenameFlags::NOREPLACE,
-        );
-        mkdirat(&above, FOLDER, Mode::from_raw_mode(0o700))?;
-        open()
-    });
-    Ok(opened?)
+    let above = open_root(root)?;
+    if let Ok(opened) = open_below(&above, FOLDER) {
+        return Ok(opened);
+    }
+    let name = name_for(Path::new(FOLDER));
+    // Fails if there is nothing.
+    let _ = renameat_with(&above, FOLDER, &above, name, RenameFlags::NOREPLACE);
+    mkdirat(&above, FOLDER, Mode::from_raw_mode(0o700))?;
+    Ok(open_below(&above, FOLDER)?)
 }
 
 /// Returns a name that no program can foresee, and that tells the path.

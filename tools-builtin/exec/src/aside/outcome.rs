@@ -38,11 +38,8 @@ impl Outcome {
     /// Returns what a person is told about a workspace that is not at its path after a program, nor known to be elsewhere.
     pub(crate) fn gone(root: &Path) -> ProtectedFile {
         let note = "the folder was removed or moved meanwhile; a session looks where it is now";
-        ProtectedFile::new(
-            visible_line(&root.to_string_lossy(), SHOWN),
-            note,
-            ProtectedFate::Unknown,
-        )
+        let root = visible_line(&root.to_string_lossy(), SHOWN);
+        ProtectedFile::new(root, note, ProtectedFate::Unknown)
     }
 
     /// Returns what a person is told.
@@ -65,18 +62,18 @@ impl Aside {
         only: &[PathBuf],
         origin: &Origin,
     ) -> Outcome {
-        let counts = |path: &&Path| only.is_empty() || only.iter().any(|only| only == path);
         // First, so that nothing changes them from now on.
         separate_linked(look, now.linked_since(before));
-        let planted: Vec<&Path> = now
-            .planted_since(before, look)
-            .into_iter()
-            .filter(counts)
-            .collect();
+        let mut planted = now.planted_since(before, look);
         // What lies behind a new link is not what was there.
         let is_gone =
             |path: &&Path| !Spot::open(&look.root, path, false).is_ok_and(|spot| spot.exists());
-        let removed: Vec<&Path> = before.guarded().filter(is_gone).filter(counts).collect();
+        let mut removed: Vec<&Path> = before.guarded().filter(is_gone).collect();
+        if !only.is_empty() {
+            for paths in [&mut planted, &mut removed] {
+                paths.retain(|path| only.iter().any(|only| only == path));
+            }
+        }
         // Later programs have no other name of what is in a repository, whatever they may write.
         for repository in now.repositories_since(before) {
             separate_all(look, repository);
@@ -95,10 +92,8 @@ impl Aside {
         let moved: Vec<(PathBuf, bool)> = moved.map(|file| (file.origin.clone(), false)).collect();
         let removed = removed.into_iter().map(|path| (path.to_owned(), true));
         for (path, is_removed) in moved.into_iter().chain(removed) {
-            let former = before
-                .found
-                .get(&path)
-                .and_then(|found| found.former.as_ref());
+            let found = before.found.get(&path);
+            let former = found.and_then(|found| found.former.as_ref());
             let restored = former.map(|former| {
                 Spot::open(&look.root, &path, true).and_then(|spot| spot.restore(former))
             });
@@ -107,10 +102,8 @@ impl Aside {
                 Some(Ok(())) => continue,
                 Some(Err(_)) | None => ProtectedFate::Lost,
             };
-            let note = look.note(&path);
-            outcome
-                .former
-                .push(ProtectedFile::new(look.show(&path), note, fate));
+            let file = ProtectedFile::new(look.show(&path), look.note(&path), fate);
+            outcome.former.push(file);
             if let Some(Err(_)) = restored {
                 outcome.unfinished.push(path);
             }

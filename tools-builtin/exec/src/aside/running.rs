@@ -68,14 +68,14 @@ impl RunningRecord {
         let built_in = SensitivePaths::default();
         let paths = look.judge.paths().paths();
         let own = paths.strip_prefix(built_in.paths()).unwrap_or(paths);
-        let bytes = |path: &PathBuf| Bytes::from_path(path);
+        let skipped = look.skipped.iter().map(|path| Bytes::from_path(path));
         let found = before.found.iter();
-        let found = found.map(|(path, found)| (bytes(path), found.clone()));
+        let found = found.map(|(path, found)| (Bytes::from_path(path), found.clone()));
         let record = Before {
             root: Bytes::from_path(&look.root),
             trees: look.trees.clone(),
             is_kept: look.is_kept,
-            skipped: look.skipped.iter().map(bytes).collect(),
+            skipped: skipped.collect(),
             origin: origin.clone(),
             paths: own.to_vec(),
             found: found.collect(),
@@ -203,10 +203,9 @@ impl Aside {
         found: &Folders,
     ) -> Vec<ProtectedFile> {
         let of = left.program.root.as_path().to_owned();
-        let is_here = |place: &Path| root.starts_with(place) || place.starts_with(root);
         let is_moved =
             |left: &Left, folder: &Path| left.folders.values().any(|path| path == folder);
-        let is_due = !left.program.is_done && (!left.is_alive || at_start && is_here(&of));
+        let is_due = !left.program.is_done && (!left.is_alive || at_start && overlaps(root, &of));
         let own = (is_due && !is_moved(&left, &of)).then(|| (of.clone(), of.clone()));
         let moved = left.folders.iter();
         let moved = moved.filter_map(|(id, path)| {
@@ -229,7 +228,7 @@ impl Aside {
             let Some(outcome) = self.look_again(&left.program, &from, &place, above) else {
                 // The record stays, and the next session looks again.
                 let unknown = Outcome::unknown().former.into_iter();
-                told.extend(unknown.filter(|_| is_here(&place)));
+                told.extend(unknown.filter(|_| overlaps(root, &place)));
                 continue;
             };
             if from == of && (is_there || outcome.unfinished.is_empty()) {
@@ -394,6 +393,11 @@ fn put_later(left: &Left, all: &[Left]) -> io::Result<()> {
     let text = running::lines(&later, &numbers.collect())?;
     let file = left.file.with_extension("later.json");
     private::replace(&file, &file.with_extension("draft"), &text)
+}
+
+/// Returns true if one of the folders lies in the other one.
+fn overlaps(one: &Path, other: &Path) -> bool {
+    one.starts_with(other) || other.starts_with(one)
 }
 
 /// Returns the path of a tree.

@@ -1,7 +1,7 @@
 //! [`Settled`]: what a look after a program found, and its end by the answer of a person.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tools::call::AskError;
 use tools::{Answer, ProtectedFate, ProtectedFile, ToolContext};
@@ -46,17 +46,16 @@ impl Settled {
             first.map(|first| first.to_string_lossy().into_owned())
         });
         let groups = groups.collect();
+        let mut changed = now.changed_since(before);
         // Without a folder all that has changed remains, also what is harmless.
-        let counts =
-            |path: &Path| aside.is_some() && now.found.get(path).is_some_and(|found| found.counts);
-        let changed = now
-            .changed_since(before)
-            .into_iter()
-            .filter(|path| !counts(path));
+        if aside.is_some() {
+            changed.retain(|path| !now.found.get(*path).is_some_and(|found| found.counts));
+        }
+        let changed = changed.iter();
         let changed = changed.map(|path| (look.show(path), look.note(path)));
         // Those that were removed and put back are told as such.
-        let is_told = |path: &String| outcome.former.iter().any(|file| file.path == *path);
-        let changed = changed.filter(|(path, _)| !is_told(path)).collect();
+        let told: Vec<_> = outcome.former.iter().map(|file| &file.path).collect();
+        let changed = changed.filter(|(path, _)| !told.contains(&path)).collect();
         now.lock();
         Self {
             outcome,

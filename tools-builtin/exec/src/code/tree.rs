@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::path::Path;
 
 use tools::Digest;
-use tools::protocol::{Word, Words};
+use tools::protocol::Words;
 
 use super::kind::{may_be_code, says_how_to_build};
 use crate::command::has_word;
@@ -33,8 +33,8 @@ pub(super) enum Reach {
 impl Reach {
     /// Returns the reach of a command that runs code.
     pub(super) fn of(words: &Words) -> Self {
-        let known = |word| Word::known(word).unwrap_or_default();
-        let words: Vec<&str> = words.iter().take(3).map(known).collect();
+        let words = words.iter().take(3);
+        let words: Vec<&str> = words.map(|word| word.known().unwrap_or_default()).collect();
         let name = words
             .first()
             .map_or("", |program| program.rsplit('/').next().unwrap_or_default());

@@ -15,11 +15,6 @@ const PROGRAMS: &str = "bin";
 /// Returns the folders of programs as places whose content shells run. In the other folders on the `PATH`, those are places that shells run
 /// instead of a program elsewhere, such as a `git` in the `bin` of a virtual environment.
 pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
-    let place = |path, is_folder| SensitivePlace {
-        path,
-        is_folder,
-        note: NOTE,
-    };
     let path = std::env::var_os("PATH").unwrap_or_default();
     // Login shells add it.
     let of_home = std::env::home_dir().map(|home| home.join(PROGRAMS));
@@ -29,32 +24,31 @@ pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
         .map(|folder| workspace.root().join(folder))
         .chain(of_home)
         // The root itself has no path, but its files have.
-        .partition(|folder| !workspace.paths_to(folder.join(PROGRAMS)).is_empty());
+        .partition(|folder| {
+            is_around(folder, workspace) || !workspace.paths_to(folder.join(PROGRAMS)).is_empty()
+        });
     let (whole, others): (Vec<_>, Vec<_>) = inside.into_iter().partition(|folder| {
         let paths = workspace.paths_to(folder);
         paths.iter().any(|path| is_for_programs(Path::new(path))) || is_around(folder, workspace)
     });
-    let around = elsewhere
+    let names: BTreeSet<_> = elsewhere
         .iter()
-        .filter(|folder| is_around(folder, workspace));
-    let around: Vec<_> = around.map(|path| place(path.clone(), true)).collect();
-    let names: BTreeSet<_> = if others.is_empty() {
-        BTreeSet::new()
-    } else {
-        elsewhere
-            .iter()
-            .filter_map(|folder| folder.read_dir().ok())
-            .flat_map(|entries| entries.flatten())
-            .map(|entry| entry.file_name())
-            .collect()
-    };
+        .filter(|_| !others.is_empty())
+        .filter_map(|folder| folder.read_dir().ok())
+        .flat_map(|entries| entries.flatten())
+        .map(|entry| entry.file_name())
+        .collect();
     let others: BTreeSet<PathBuf> = others.into_iter().collect();
     let hidden = others
         .iter()
-        .flat_map(|folder| names.iter().map(|name| folder.join(name)))
-        .map(|path| place(path, false));
-    let whole = whole.into_iter().map(|path| place(path, true));
-    whole.chain(hidden).chain(around).collect()
+        .flat_map(|folder| names.iter().map(|name| (folder.join(name), false)));
+    let whole = whole.into_iter().map(|path| (path, true));
+    let places = whole.chain(hidden).map(|(path, is_folder)| SensitivePlace {
+        path,
+        is_folder,
+        note: NOTE,
+    });
+    places.collect()
 }
 
 /// Returns true for a folder of programs in which the root lies, or which it is.

@@ -10,17 +10,12 @@ use crate::walls::Layers;
 pub(super) fn report(settings: &Settings) -> FamilyReport {
     let layers = Layers::probe();
     let walls = layers.to_string();
-    let concern = layers.bubblewrap.concern();
+    let lines = walls.lines().map(str::to_owned);
+    let concern = layers.bubblewrap.concern().into_iter();
+    let findings = concern.map(|concern| Finding::new("programs", concern));
     FamilyReport {
-        lines: walls
-            .lines()
-            .map(str::to_owned)
-            .chain(aside::report(settings.root()))
-            .collect(),
-        findings: concern
-            .map(|concern| Finding::new("programs", concern))
-            .into_iter()
-            .collect(),
+        lines: lines.chain(aside::report(settings.root())).collect(),
+        findings: findings.collect(),
         ..FamilyReport::default()
     }
 }

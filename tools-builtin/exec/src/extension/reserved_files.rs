@@ -35,15 +35,12 @@ pub(super) fn create(workspace: &Workspace, files: &[PathBuf]) -> Result<(), Res
             .map_or(Ok(()), private::prepare_folder)
             .and_then(|()| private::create_file(file));
         // Another session that starts may be faster. A link that leads nowhere is still an error.
-        let is_there =
-            |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists && file.exists();
-        let created = created
-            .map(drop)
-            .or_else(|error| if is_there(&error) { Ok(()) } else { Err(error) });
-        created.map_err(|reason| ReservedFileError {
-            path: file.to_owned(),
-            reason,
-        })?;
+        if let Err(reason) = created
+            && !(reason.kind() == io::ErrorKind::AlreadyExists && file.exists())
+        {
+            let path = file.to_owned();
+            return Err(ReservedFileError { path, reason });
+        }
     }
     Ok(())
 }

@@ -256,8 +256,12 @@ impl Task for Program {
 
     /// Returns the rest of the output.
     fn result<'a>(&'a self, cx: &'a ToolContext) -> TaskFuture<'a, Result<ToolResult, ToolError>> {
-        let read = move || self.report_as(cx, |state| format!("[{state}]"), &[]);
-        Box::pin(async move { self.last.get_or_try_init(read).await.map(ToolResult::text) })
+        Box::pin(async move {
+            let last = self
+                .last
+                .get_or_try_init(|| self.report_as(cx, |state| format!("[{state}]"), &[]));
+            last.await.map(ToolResult::text)
+        })
     }
 
     fn cancel(&self) {

@@ -124,18 +124,16 @@ fn tree(text: &str, max_time: Duration) -> Option<Tree> {
         .set_language(&tree_sitter_bash::LANGUAGE.into())
         .ok()?;
     let start = Instant::now();
-    let mut progress = |_: &tree_sitter::ParseState| {
-        if start.elapsed() > max_time {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    let options = ParseOptions::new().progress_callback(&mut progress);
     parser.parse_with_options(
         &mut |at, _| ascii.get(at..).unwrap_or_default(),
         None,
-        Some(options),
+        Some(ParseOptions::new().progress_callback(&mut |_| {
+            if start.elapsed() > max_time {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })),
     )
 }
 

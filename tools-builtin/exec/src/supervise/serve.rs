@@ -67,14 +67,11 @@ fn spawn(launch: &Launch, [stdin, stdout, stderr]: Streams) -> Result<Tree, (io:
             .cwd
             .as_ref()
             .is_some_and(|cwd| access(cwd.join("."), Access::EXEC_OK).is_err());
-        (
-            error,
-            if outside {
-                Stage::Directory
-            } else {
-                Stage::Program
-            },
-        )
+        let stage = match outside {
+            true => Stage::Directory,
+            false => Stage::Program,
+        };
+        (error, stage)
     })?;
     Ok(Tree::new(Pid::from_child(&child)))
 }

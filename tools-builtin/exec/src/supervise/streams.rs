@@ -37,17 +37,11 @@ impl Opened {
     pub(super) fn pipes() -> io::Result<Self> {
         let ((in_read, in_write), (out_read, out_write), (err_read, err_write)) =
             (io::pipe()?, io::pipe()?, io::pipe()?);
-        let output = |pipe: OwnedFd| {
-            Ok::<_, io::Error>(Output {
-                pipe: Receiver::from_owned_fd(pipe)?,
-                is_terminal: false,
-            })
-        };
         Ok(Self {
             program: [in_read.into(), out_write.into(), err_write.into()],
             stdin: Stdin::from_pipe(Sender::from_owned_fd(in_write.into())?),
-            stdout: output(out_read.into())?,
-            stderr: Some(output(err_read.into())?),
+            stdout: Output::from_pipe(out_read.into())?,
+            stderr: Some(Output::from_pipe(err_read.into())?),
         })
     }
 
@@ -83,6 +77,13 @@ impl Opened {
 }
 
 impl Output {
+    fn from_pipe(pipe: OwnedFd) -> io::Result<Self> {
+        Ok(Self {
+            pipe: Receiver::from_owned_fd(pipe)?,
+            is_terminal: false,
+        })
+    }
+
     /// Returns the most bytes that can be read without waiting.
     pub(super) fn unread(&self) -> usize {
         if self.is_terminal {

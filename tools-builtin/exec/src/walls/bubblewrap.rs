@@ -53,30 +53,25 @@ fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
     let own = ["/proc", "/dev", "/tmp"].map(PathBuf::from).into_iter();
     // For a missing one, bubblewrap would create a place to mount it on the disk.
     let hidden = || paths::list_hidden(walls).filter(|path| path.exists() && granted(path));
-    let mut steps: Vec<_> = system.chain(own).map(|path| (path, Step::System)).collect();
+    // A mount point cannot be renamed.
+    let pinned = grants.find_pinned(walls, hidden());
+    let protected = paths::list_protected(walls).filter(|path| granted(path));
+    let mut steps = Vec::new();
+    steps.extend(system.chain(own).map(|path| (path, Step::System)));
     steps.extend(
         grants
             .read
             .iter()
-            .map(|path| (PathBuf::from(path), Step::Read)),
+            .map(|path| (path.to_path_buf(), Step::Read)),
     );
     steps.extend(
         grants
             .write
             .iter()
-            .map(|path| (PathBuf::from(path), Step::Write)),
+            .map(|path| (path.to_path_buf(), Step::Write)),
     );
-    // A mount point cannot be renamed.
-    steps.extend(
-        grants
-            .find_pinned(walls, hidden())
-            .map(|path| (path, Step::Write)),
-    );
-    steps.extend(
-        paths::list_protected(walls)
-            .filter(|path| granted(path))
-            .map(|path| (path.clone(), Step::Protect)),
-    );
+    steps.extend(pinned.map(|path| (path, Step::Write)));
+    steps.extend(protected.map(|path| (path.clone(), Step::Protect)));
     steps.extend(hidden().map(|path| (path.clone(), Step::Hide)));
     steps
 }

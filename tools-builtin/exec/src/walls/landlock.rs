@@ -9,10 +9,10 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::FileType;
 
 use super::beside::beside;
-use super::paths::Grants;
+use super::paths::{self, Grants};
 use super::{Network, Walls, system};
 
 /// The newest ABI whose rights are requested. Older kernels apply those that they know.
@@ -145,13 +145,7 @@ fn open(path: &Path) -> io::Result<(OwnedFd, bool)> {
     } else {
         path.to_owned()
     };
-    let file = openat2(
-        CWD,
-        path,
-        OFlags::PATH | OFlags::CLOEXEC,
-        Mode::empty(),
-        ResolveFlags::NO_SYMLINKS,
-    )?;
+    let file = paths::open(&path)?;
     let is_folder =
         FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Directory;
     Ok((file, is_folder))

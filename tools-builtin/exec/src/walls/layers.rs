@@ -56,21 +56,20 @@ impl Bubblewrap {
         };
         let place = path.display();
         let oldest = OLDEST.map(|part| part.to_string()).join(".");
-        let old = |version: String| {
-            format!(
-                "{version} at {place} is older than {oldest}: earlier versions let programs out of their walls (CVE-2019-12439, \
-                 CVE-2020-5291); install a newer package of bubblewrap"
-            )
+        let old = match parse_version(version) {
+            None => "bubblewrap of an unknown version",
+            Some(found) if found < OLDEST => &format!("bubblewrap {version}"),
+            Some(_) => {
+                return is_setuid(path).then(|| format!(
+                    "{place} runs as root (setuid), so that a fault in it is one of root; remove the bit with chmod u-s, and allow user \
+                     namespaces"
+                ));
+            }
         };
-        match parse_version(version) {
-            None => Some(old("bubblewrap of an unknown version".to_owned())),
-            Some(found) if found < OLDEST => Some(old(format!("bubblewrap {version}"))),
-            Some(_) if is_setuid(path) => Some(format!(
-                "{place} runs as root (setuid), so that a fault in it is one of root; remove the bit with chmod u-s, and allow user \
-                 namespaces"
-            )),
-            Some(_) => None,
-        }
+        Some(format!(
+            "{old} at {place} is older than {oldest}: earlier versions let programs out of their walls (CVE-2019-12439, \
+             CVE-2020-5291); install a newer package of bubblewrap"
+        ))
     }
 }
 

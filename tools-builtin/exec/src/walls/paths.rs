@@ -1,6 +1,7 @@
 //! The paths of the walls, checked and reduced to those that take effect.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -62,14 +63,7 @@ pub(super) struct Identity {
 impl Identity {
     /// Returns an error if `path` leads through a symbolic link by now.
     pub(super) fn new(path: PathBuf) -> io::Result<Self> {
-        let file = openat2(
-            CWD,
-            &path,
-            OFlags::PATH | OFlags::CLOEXEC,
-            Mode::empty(),
-            ResolveFlags::NO_SYMLINKS,
-        )?;
-        let status = fstat(&file)?;
+        let status = fstat(&open(&path)?)?;
         Ok(Self {
             path,
             device: status.st_dev,
@@ -79,19 +73,21 @@ impl Identity {
 
     /// Returns an error if the path leads elsewhere now.
     pub(super) fn verify(&self) -> Result<(), String> {
-        let moved = || {
-            format!(
+        match Self::new(self.path.clone()) {
+            Ok(now) if (now.device, now.inode) == (self.device, self.inode) => Ok(()),
+            _ => Err(format!(
                 "{} was moved while the sandbox was built",
                 self.path.display()
-            )
-        };
-        let now = Self::new(self.path.clone()).map_err(|_| moved())?;
-        if (now.device, now.inode) == (self.device, self.inode) {
-            Ok(())
-        } else {
-            Err(moved())
+            )),
         }
     }
+}
+
+/// Opens a path without links.
+pub(super) fn open(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS;
+    Ok(openat2(CWD, path, flags, Mode::empty(), resolve)?)
 }
 
 /// Returns all paths of the walls that are mounted or opened later, which [`check`] has accepted.
@@ -135,28 +131,22 @@ pub(super) struct Grants<'a> {
 impl<'a> Grants<'a> {
     /// Leaves out grants inside hidden paths, writes inside protected paths, and reads inside writable trees.
     pub(super) fn new(walls: &'a Walls) -> Self {
-        let effective = |path: &&PathBuf| {
-            path.exists()
-                && !lies_in(path, &walls.hidden)
-                && !OWN.iter().any(|own| path.starts_with(own))
-        };
-        let write: Vec<_> = walls
+        let (read_only, write): (Vec<_>, Vec<_>) = walls
             .write
             .iter()
-            .filter(effective)
-            .filter(|path| !lies_in(path, &walls.protected))
-            .collect();
-        let read = walls.read.iter().chain(
-            walls
-                .write
-                .iter()
-                .filter(|path| lies_in(path, &walls.protected)),
-        );
-        let read = read
-            .filter(effective)
-            .filter(|path| !lies_in(path, write.iter().copied()))
-            .collect();
-        Self { read, write }
+            .partition(|path| lies_in(path, &walls.protected));
+        let read = walls.read.iter().chain(read_only).collect();
+        let mut grants = Self { read, write };
+        for paths in [&mut grants.read, &mut grants.write] {
+            paths.retain(|path| {
+                path.exists()
+                    && !lies_in(path, &walls.hidden)
+                    && !OWN.iter().any(|own| path.starts_with(own))
+            });
+        }
+        let write = grants.write.iter().copied();
+        grants.read.retain(|path| !lies_in(path, write.clone()));
+        grants
     }
 
     /// Returns the folders strictly between a writable tree and a protected path, or one of these hidden ones. Renaming one of them would

@@ -9,12 +9,13 @@ use super::*;
 use crate::files::Files;
 use crate::fixture::Fixture;
 
-fn once<'a>(old: &'a str, new: &'a str) -> Change<'a> {
-    Change {
-        old,
-        new,
+fn once(old: &str, new: &str) -> EditArguments {
+    EditArguments {
+        path: "a".to_owned().try_into().unwrap(),
+        old: old.to_owned(),
+        new: new.to_owned(),
         all: false,
-        named: None,
+        encoding: None,
     }
 }
 
@@ -30,14 +31,13 @@ fn writers_at_the_same_time_lose_no_update() {
             .collect::<String>(),
     );
     let shared = Workspace::open(fixture.root()).unwrap();
-    let path: RelativePath = "a".to_owned().try_into().unwrap();
     let start = Barrier::new(WRITERS);
     let write = |writer: usize| {
         start.wait();
         for edit in 0..EDITS {
             let old = format!("w{writer}={edit};");
             let new = format!("w{writer}={};", edit + 1);
-            apply_edit(Files::new(&Host::new(), &shared), &path, once(&old, &new)).unwrap();
+            apply_edit(Files::new(&Host::new(), &shared), &once(&old, &new)).unwrap();
         }
     };
     std::thread::scope(|scope| {
@@ -59,13 +59,7 @@ fn edited_while(
     let cx = Host::new();
     std::thread::scope(|scope| {
         let changing = workspace.lock_changes();
-        let editing = scope.spawn(|| {
-            apply_edit(
-                Files::new(&cx, &workspace),
-                &"a".to_owned().try_into().unwrap(),
-                once(old, "new"),
-            )
-        });
+        let editing = scope.spawn(|| apply_edit(Files::new(&cx, &workspace), &once(old, "new")));
         fixture.wait_for_draft(".");
         meanwhile(&cx);
         drop(changing);
@@ -121,14 +115,9 @@ fn other_calls_do_not_wait_for_the_search_for_the_nearest_place() {
     let editing = workspace.clone();
     // Not joined: the thread would hang if the edit took the lock.
     std::thread::spawn(move || {
-        let path = "a".to_owned().try_into().unwrap();
-        sender
-            .send(apply_edit(
-                Files::new(&Host::new(), &editing),
-                &path,
-                once("tixt", "new"),
-            ))
-            .unwrap();
+        let call = once("tixt", "new");
+        let edited = apply_edit(Files::new(&Host::new(), &editing), &call);
+        sender.send(edited).unwrap();
     });
     let outcome = outcome
         .recv_timeout(Duration::from_secs(60))

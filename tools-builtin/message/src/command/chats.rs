@@ -164,15 +164,13 @@ impl Chats {
         let (kept, lost) = self.waiting().counts();
         if kept > 0 {
             let wait = if kept == 1 { "waits" } else { "wait" };
-            program::note(&format!(
-                "{} {wait} for the next start",
-                counted(kept, "message")
-            ));
+            let kept = counted(kept, "message");
+            program::note(&format!("{kept} {wait} for the next start"));
         }
         if lost > 0 {
+            let lost = counted(lost, "message");
             program::warn(&format!(
-                "{} that waited when the program ended: not handled",
-                counted(lost, "message")
+                "{lost} that waited when the program ended: not handled"
             ));
         }
     }
@@ -180,11 +178,8 @@ impl Chats {
     /// Runs the messages of a chat until none waits. Between two messages, other chats have their turn.
     async fn serve(&self, key: ChatKey, folder: &Arc<ChannelFolder>) {
         while !self.waiting().is_done(&key) {
-            let Some(_permit) = self
-                .shutdown
-                .run_until_cancelled(self.permits.acquire())
-                .await
-            else {
+            let permit = self.shutdown.run_until_cancelled(self.permits.acquire());
+            let Some(_permit) = permit.await else {
                 return;
             };
             let Some(mut message) = self.waiting().pop(&key) else {
@@ -195,14 +190,12 @@ impl Chats {
                 Ok(Ok(false)) => self.waiting().push_front(&key, message),
                 Ok(Err(error)) => say(&key, &error.to_string()),
                 Err(Panic(reason)) => {
-                    say(
-                        &key,
-                        &format!("the run of a message panicked, and has no answer: {reason}"),
-                    );
-                    let answered =
-                        Isolated::new(|| Box::pin(self.end_panicked(&key, folder, &mut message)))
-                            .await;
-                    if let Err(error) = answered.unwrap_or(Ok(())) {
+                    let told =
+                        format!("the run of a message panicked, and has no answer: {reason}");
+                    say(&key, &told);
+                    let ended =
+                        Isolated::new(|| Box::pin(self.end_panicked(&key, folder, &mut message)));
+                    if let Err(error) = ended.await.unwrap_or(Ok(())) {
                         say(&key, &error.to_string());
                     }
                 }

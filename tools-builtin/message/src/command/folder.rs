@@ -47,11 +47,9 @@ impl ChannelFolder {
         let unusable = |path: &Path, error: io::Error| {
             refused(format!("{}: {error}; check the folder", path.display()))
         };
-        let path =
-            state
-                .join("listen")
-                .join(folder_name(channel, origin, folders::settings().as_deref()));
-        for folder in [&state, &state.join("listen"), &path] {
+        let all = state.join("listen");
+        let path = all.join(folder_name(channel, origin, folders::settings().as_deref()));
+        for folder in [&state, &all, &path] {
             private::prepare_folder(folder).map_err(|error| unusable(folder, error))?;
         }
         private::check_folder(&path).map_err(|error| unusable(&path, error))?;
@@ -81,10 +79,8 @@ impl ChannelFolder {
 
     /// Returns the principal of a chat. A channel does not prove who of its members writes.
     pub(super) fn principal(&self, chat: &str) -> String {
-        format!(
-            "{}/{chat}",
-            self.path.file_name().unwrap_or_default().display()
-        )
+        let folder = self.path.file_name().unwrap_or_default();
+        format!("{}/{chat}", folder.display())
     }
 
     /// Returns the path of the journal of a chat, existing or not. A chat has one in each workspace, because a session keeps to the one
@@ -133,11 +129,8 @@ impl ChannelFolder {
             }
         }
         journals.sort_unstable_by_key(|journal| Reverse(journal.changed));
-        Ok(retention
-            .surplus(&journals, SystemTime::now())
-            .into_iter()
-            .cloned()
-            .collect())
+        let surplus = retention.surplus(&journals, SystemTime::now());
+        Ok(surplus.into_iter().cloned().collect())
     }
 
     /// Removes a journal, unless it has changed since it was read.
@@ -168,18 +161,16 @@ pub(super) fn refuse(channel: &str, reason: &str) -> CommandError {
 /// Returns the size and the last change of a journal with the files beside it.
 fn files(journal: PathBuf) -> Option<SessionFiles<PathBuf>> {
     let path = journal.clone();
-    SessionFiles::read(
-        journal,
-        &path,
-        BESIDE.into_iter().map(|end| path.with_extension(end)),
-    )
+    let beside = BESIDE.into_iter().map(|end| path.with_extension(end));
+    SessionFiles::read(journal, &path, beside)
 }
 
 /// Returns the name of the folder of a channel that this file describes. No name of a channel contains `@`.
 fn folder_name(channel: &str, origin: Option<&Path>, user: Option<&Path>) -> String {
-    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let origin = origin.map(canonical);
-    let user = user.map(canonical);
+    let [origin, user] = [origin, user].map(|path| {
+        let path = path?;
+        Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+    });
     let Some(origin) = origin.filter(|origin| Some(origin) != user.as_ref()) else {
         return channel.to_owned();
     };

@@ -103,9 +103,9 @@ impl WaitingMessages {
 
     /// Returns the number of messages in files, and of those in memory alone.
     pub(super) fn counts(&self) -> (u64, u64) {
-        let all = || self.by_chat.values().flatten();
-        let kept = all().filter(|waiting| waiting.kept.is_some()).count();
-        (kept as u64, (all().count() - kept) as u64)
+        let all = self.by_chat.values().flatten();
+        let (kept, lost): (Vec<_>, Vec<_>) = all.partition(|waiting| waiting.kept.is_some());
+        (kept.len() as u64, lost.len() as u64)
     }
 }
 

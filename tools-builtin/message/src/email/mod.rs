@@ -55,10 +55,8 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         Some("starttls") => Encryption::StartTls,
         Some("none") => Encryption::None,
         Some(_) => {
-            return Err(field(
-                "encryption",
-                "is not tls, starttls or none; write one of them",
-            ));
+            let fault = "is not tls, starttls or none; write one of them";
+            return Err(field("encryption", fault));
         }
     };
     let port = match settings.text("port") {
@@ -70,18 +68,14 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
     let url = Url::parse(&format!("http://{host}:{port}"));
     let is_host =
         |url: &Url| url.path() == "/" && url.username().is_empty() && url.password().is_none();
-    let url = url.ok().filter(is_host).ok_or_else(|| {
-        field(
-            "server",
-            "is not a host such as smtp.example.org; correct it",
-        )
-    })?;
+    let fault = "is not a host such as smtp.example.org; correct it";
+    let url = url.ok().filter(is_host);
+    let url = url.ok_or_else(|| field("server", fault))?;
     let credentials = match (settings.text("user"), settings.secret("password")) {
         (Some(_), Some(_)) if encryption == Encryption::None => {
-            return Err(field(
-                "password",
-                "would be sent without encryption; write encryption = \"tls\" or \"starttls\"",
-            ));
+            let fault =
+                "would be sent without encryption; write encryption = \"tls\" or \"starttls\"";
+            return Err(field("password", fault));
         }
         (Some(user), Some(password)) => Some(Credentials::new(
             user.to_owned(),
@@ -89,10 +83,8 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         )),
         (None, None) => None,
         (Some(_), None) => {
-            return Err(field(
-                "password",
-                "is missing; set password_env or password_file",
-            ));
+            let fault = "is missing; set password_env or password_file";
+            return Err(field("password", fault));
         }
         (None, Some(_)) => return Err(field("user", "is missing; set it")),
     };
@@ -140,19 +132,12 @@ impl Channel for Email {
 
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
         Box::pin(async move {
-            let parsed = delivery
-                .message
-                .recipients
-                .iter()
-                .map(|recipient| mailbox(recipient));
-            let to = parsed
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(SendError::not_sent)?;
+            let recipients = delivery.message.recipients.iter();
+            let to: Result<Vec<_>, _> = recipients.map(|recipient| mailbox(recipient)).collect();
+            let to = to.map_err(SendError::not_sent)?;
             let letter = format(delivery.message, &self.from, &to)?;
-            let connection = delivery
-                .client
-                .connect(delivery.cx, &self.host, self.port)
-                .await;
+            let Delivery { cx, client, .. } = delivery;
+            let connection = client.connect(cx, &self.host, self.port).await;
             let connection = connection.map_err(SendError::from_connecting)?;
             session::send(
                 connection,

@@ -36,16 +36,11 @@ impl Listener {
     pub(super) async fn listen(self: Arc<Self>, inbox: Inbox) -> Result<(), ListenError> {
         let mut options = ServerOptions::default();
         options.hosts.clone_from(&self.hosts);
-        let unusable = |what: &str, error: std::io::Error| {
-            ListenError::new(format!(
-                "{what} cannot be used: {error}; check the settings of the channel"
-            ))
-        };
-        let seen = Seen::open(inbox.folder())
-            .map_err(|error| unusable("the folder of the channel", error))?;
+        let seen = Seen::open(inbox.folder());
+        let seen = seen.map_err(|error| unusable("the folder of the channel", &error))?;
         let server = Server::bind(self.address, options).await;
         let server =
-            server.map_err(|error| unusable(&format!("the address {}", self.address), error))?;
+            server.map_err(|error| unusable(&format!("the address {}", self.address), &error))?;
         inbox.note(&format!("listening at http://{}/", server.address()));
         let intake = Arc::new(Intake {
             listener: self,
@@ -57,13 +52,22 @@ impl Listener {
             was_noted: AtomicBool::new(false),
             inbox: inbox.clone(),
         });
-        let answer = move |request| {
-            let intake = intake.clone();
-            async move { intake.answer(&request) }
-        };
-        server.serve(answer, inbox.shutdown().clone()).await;
+        let shutdown = inbox.shutdown().clone();
+        let served = server.serve(
+            move |request| {
+                let intake = intake.clone();
+                async move { intake.answer(&request) }
+            },
+            shutdown,
+        );
+        served.await;
         Ok(())
     }
+}
+
+fn unusable(what: &str, error: &std::io::Error) -> ListenError {
+    let advice = "check the settings of the channel";
+    ListenError::new(format!("{what} cannot be used: {error}; {advice}"))
 }
 
 /// Answers requests, and takes the messages in them.
@@ -85,19 +89,16 @@ struct Admission {
 
 impl Intake {
     fn answer(&self, request: &ServerRequest) -> ServerAnswer {
-        let answer = |status, text: &str| ServerAnswer::new(status, text.to_owned());
         if request.path != "/" {
-            return answer(StatusCode::NOT_FOUND, "not found");
+            return ServerAnswer::new(StatusCode::NOT_FOUND, "not found");
         }
         if request.method != Method::POST {
-            return answer(StatusCode::METHOD_NOT_ALLOWED, "post a message");
+            return ServerAnswer::new(StatusCode::METHOD_NOT_ALLOWED, "post a message");
         }
         let signature = &self.listener.signature;
         let Some(signature) = signature.check(&request.headers, &request.body, now()) else {
-            return answer(
-                StatusCode::UNAUTHORIZED,
-                "the signature is missing, wrong or too old",
-            );
+            let reason = "the signature is missing, wrong or too old";
+            return ServerAnswer::new(StatusCode::UNAUTHORIZED, reason);
         };
         let parsed =
             serde_json::from_slice(&request.body).map_err(|_| "the body is not JSON".to_owned());
@@ -108,9 +109,12 @@ impl Intake {
                     self.inbox
                         .note("messages of other channels of Slack than `chat` are ignored");
                 }
-                return answer(StatusCode::OK, "ignored: the settings name another channel");
+                return ServerAnswer::new(
+                    StatusCode::OK,
+                    "ignored: the settings name another channel",
+                );
             }
-            Ok(Parsed::Ignored) => return answer(StatusCode::OK, "ignored"),
+            Ok(Parsed::Ignored) => return ServerAnswer::new(StatusCode::OK, "ignored"),
             Ok(Parsed::Challenge(text)) => return ServerAnswer::new(StatusCode::OK, text),
             Ok(Parsed::Message(message, id)) => (message, id),
         };
@@ -119,19 +123,15 @@ impl Intake {
         let mut admission = self.admission.lock().ignore_poison();
         if admission.seen.contains(&key) {
             // A service that repeats a message it got no answer to is told that it arrived. So is one who replays it.
-            return answer(StatusCode::OK, "taken before");
+            return ServerAnswer::new(StatusCode::OK, "taken before");
         }
         if !admission.take_token() {
-            return answer(
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many messages; send it again later",
-            );
+            let reason = "too many messages; send it again later";
+            return ServerAnswer::new(StatusCode::TOO_MANY_REQUESTS, reason);
         }
-        match self
-            .inbox
-            .offer(message, &mut || admission.seen.insert(&key))
-        {
-            Ok(()) => answer(StatusCode::OK, "taken"),
+        let mut claim = || admission.seen.insert(&key);
+        match self.inbox.offer(message, &mut claim) {
+            Ok(()) => ServerAnswer::new(StatusCode::OK, "taken"),
             Err(error) => ServerAnswer::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         }
     }

@@ -65,10 +65,8 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         None | Some("json") => Format::Generic,
         Some("slack") => Format::Slack,
         Some(_) => {
-            return Err(field(
-                "format",
-                "is neither json nor slack; write one of them",
-            ));
+            let fault = "is neither json nor slack; write one of them";
+            return Err(field("format", fault));
         }
     };
     let url = match settings.secret("url") {
@@ -76,18 +74,14 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         // The error of a URL repeats it.
         Some(url) => {
             let Ok(request) = Request::new(Method::POST, url.expose().trim()) else {
-                return Err(field(
-                    "url",
-                    "does not hold an http or https URL without credentials; correct it",
-                ));
+                let fault = "does not hold an http or https URL without credentials; correct it";
+                return Err(field("url", fault));
             };
             let url = request.url().clone();
             let place = HostPlace::from_host(url.host_str().unwrap_or_default());
             if url.scheme() == "http" && place != HostPlace::ThisMachine {
-                return Err(field(
-                    "url",
-                    "would be sent without encryption; write https",
-                ));
+                let fault = "would be sent without encryption; write https";
+                return Err(field("url", fault));
             }
             Some(url)
         }
@@ -98,48 +92,36 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
     }
     let listener = match (settings.text("listen"), settings.secret("key")) {
         (None, None) if url.is_none() => {
-            return Err(field(
-                "url",
-                "is missing; set url_env or url_file, or `listen` with a key",
-            ));
+            let fault = "is missing; set url_env or url_file, or `listen` with a key";
+            return Err(field("url", fault));
         }
         (None, None) => None,
         (Some(_), None) => {
-            return Err(field(
-                "key",
-                "is missing, without which anybody could write; set key_env or key_file",
-            ));
+            let fault = "is missing, without which anybody could write; set key_env or key_file";
+            return Err(field("key", fault));
         }
         (None, Some(_)) => {
-            return Err(field(
-                "listen",
-                "is missing; write an address such as 127.0.0.1:8787",
-            ));
+            let fault = "is missing; write an address such as 127.0.0.1:8787";
+            return Err(field("listen", fault));
         }
         (Some(_), Some(key)) if key.expose().trim().len() < MIN_KEY => {
-            return Err(field(
-                "key",
-                "has fewer than 16 bytes, which can be guessed; use a longer one",
-            ));
+            let fault = "has fewer than 16 bytes, which can be guessed; use a longer one";
+            return Err(field("key", fault));
         }
         (Some(_), Some(_)) if format == Format::Slack && chat.is_none() => {
-            return Err(field(
-                "chat",
-                "is missing; write the id of the Slack channel that the URL posts to, such as C0123, because answers go there",
-            ));
+            let fault = "is missing; write the id of the Slack channel that the URL posts to, such as C0123, because answers go there";
+            return Err(field("chat", fault));
         }
-        (Some(address), Some(key)) => Some(Arc::new(Listener {
-            address: address.parse().map_err(|_| {
-                field(
-                    "listen",
-                    "is not an address such as 127.0.0.1:8787; correct it",
-                )
-            })?,
-            hosts: settings.list("hosts").to_vec(),
-            signature: Signature::new(key.clone(), format == Format::Slack),
-            format,
-            chat: chat.clone(),
-        })),
+        (Some(address), Some(key)) => {
+            let fault = "is not an address such as 127.0.0.1:8787; correct it";
+            Some(Arc::new(Listener {
+                address: address.parse().map_err(|_| field("listen", fault))?,
+                hosts: settings.list("hosts").to_vec(),
+                signature: Signature::new(key.clone(), format == Format::Slack),
+                format,
+                chat: chat.clone(),
+            }))
+        }
     };
     Ok(Arc::new(Webhook {
         url,
@@ -156,11 +138,11 @@ impl Channel for Webhook {
 
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
         Box::pin(async move {
-            let url = self.url.as_ref().ok_or_else(|| {
-                SendError::not_sent(
-                    "the channel has no URL to send to; ask the user to set url_env or url_file",
-                )
-            })?;
+            let Some(url) = &self.url else {
+                let fault =
+                    "the channel has no URL to send to; ask the user to set url_env or url_file";
+                return Err(SendError::not_sent(fault));
+            };
             let request =
                 Request::new(Method::POST, url.as_str()).map_err(SendError::from_connecting)?;
             let mut request = request
@@ -169,12 +151,8 @@ impl Channel for Webhook {
             // Elsewhere, it could be sent twice, or be read by others.
             request.max_redirects = 0;
             // The status says all, so the body is not waited for.
-            let answered = delivery
-                .client
-                .stream(delivery.cx, request)
-                .await
-                .map_err(SendError::from_request)?;
-            check(answered.status)
+            let answered = delivery.client.stream(delivery.cx, request).await;
+            check(answered.map_err(SendError::from_request)?.status)
         })
     }
 
@@ -194,10 +172,8 @@ impl Webhook {
                 json!({"channel": message.channel, "chat": chat, "subject": subject, "text": text}),
             );
         }
-        let subject = subject
-            .as_ref()
-            .map(|subject| format!("{subject}\n\n"))
-            .unwrap_or_default();
+        let subject = subject.as_ref().map(|subject| format!("{subject}\n\n"));
+        let subject = subject.unwrap_or_default();
         let mut body = json!({"text": slack::escape(&format!("{subject}{text}"))});
         let (to, thread) = chat.as_deref().map(slack::parts).unzip();
         // An answer must not go to other people than those of its chat.
@@ -267,13 +243,11 @@ const ANSWERS: [(RangeInclusive<u16>, Taken, &str); 8] = [
 /// Checks that the service took the message.
 fn check(status: StatusCode) -> Result<(), SendError> {
     let code = status.as_u16();
-    let row = ANSWERS
-        .iter()
-        .find(|(statuses, ..)| statuses.contains(&code));
-    let (taken, reason) = row.map_or(
-        (Taken::Perhaps, "the answer is unknown"),
-        |(_, taken, reason)| (*taken, *reason),
-    );
+    let mut rows = ANSWERS.iter();
+    let (taken, reason) = match rows.find(|(statuses, ..)| statuses.contains(&code)) {
+        Some((_, taken, reason)) => (*taken, *reason),
+        None => (Taken::Perhaps, "the answer is unknown"),
+    };
     match taken {
         Taken::Yes => Ok(()),
         Taken::No => Err(SendError::not_sent(format!(

@@ -42,10 +42,8 @@ impl Seen {
             read => read?,
         };
         let lines: Vec<_> = text.lines().collect();
-        let order: VecDeque<_> = lines[lines.len().saturating_sub(max)..]
-            .iter()
-            .map(|&line| line.to_owned())
-            .collect();
+        let last = lines[lines.len().saturating_sub(max)..].iter();
+        let order: VecDeque<_> = last.map(|&line| line.to_owned()).collect();
         let file = write(&path, &order)?;
         Ok(Self {
             path,

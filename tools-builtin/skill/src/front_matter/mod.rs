@@ -279,8 +279,9 @@ impl Value {
             Self::Text(text) => text.clone(),
             Self::List(items) => tools::join(items.iter().map(Self::to_text), ", "),
             Self::Map(fields) => {
-                let field = |(key, value): &(String, Self)| format!("{key}: {}", value.to_text());
-                tools::join(fields.iter().map(field), ", ")
+                let fields = fields.iter();
+                let fields = fields.map(|(key, value)| format!("{key}: {}", value.to_text()));
+                tools::join(fields, ", ")
             }
         }
     }

@@ -169,13 +169,13 @@ fn fail(error: &impl std::fmt::Display) -> SpeechError {
 /// Returns a text that the program speaks as it is: it takes `[[` for the beginning of phonemes, also with a character between that it
 /// skips, and control characters for commands or for the end. The sounds of `[` and `(` are the same pause.
 fn plain(text: &str) -> String {
-    let spoken = |c| match c {
+    let spoken = text.chars().map(|c| match c {
         '[' => '(',
         '\n' | '\t' => c,
         c if c.is_control() => ' ',
         c => c,
-    };
-    text.chars().map(spoken).collect()
+    });
+    spoken.collect()
 }
 
 /// Keeps the first bytes of a stream.

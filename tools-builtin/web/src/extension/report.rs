@@ -36,9 +36,11 @@ fn is_replaced() -> bool {
 
 /// Returns a line for each setting of a search that the program replaces by its own.
 fn list_replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
+    if !is_replaced {
+        return Vec::new();
+    }
     let effect = "has no effect, because this program has a search of its own; remove it";
-    let is_ours = |name: &str| is_replaced && name.starts_with("web.");
-    list_set(settings, is_ours, effect)
+    list_set(settings, |name| name.starts_with("web."), effect)
 }
 
 fn line(settings: &Settings) -> Result<String, SettingsError> {

@@ -64,6 +64,9 @@ elements! {
         Listing, Main, Menu, Nav, Ol, P, Plaintext, Pre, Search, Section, Summary, Ul, Xmp,
     }
 
+    /// Returns true for a table.
+    is_table { Table, }
+
     /// Returns true for a table and the elements that only tables have.
     is_table_part { Table, Caption, Colgroup, Thead, Tbody, Tfoot, Tr, Td, Th, }
 

@@ -112,10 +112,8 @@ fn numeric(rest: &str) -> Option<(char, usize)> {
         Some(digits) => (digits, 16, 1),
         None => (rest, 10, 0),
     };
-    let length = digits
-        .bytes()
-        .take_while(|byte| char::from(*byte).is_digit(radix))
-        .count();
+    let length = digits.chars().take_while(|digit| digit.is_digit(radix));
+    let length = length.count();
     if length == 0 {
         return None;
     }

@@ -64,10 +64,10 @@ fn hides(style: &str) -> bool {
             return false;
         };
         let value = value.trim().trim_end_matches("!important").trim_end();
-        let is = |name: &str, hidden: &str| {
+        let hiding = [("display", "none"), ("visibility", "hidden")];
+        hiding.iter().any(|(name, hidden)| {
             property.trim().eq_ignore_ascii_case(name) && value.eq_ignore_ascii_case(hidden)
-        };
-        is("display", "none") || is("visibility", "hidden")
+        })
     })
 }
 

@@ -114,10 +114,8 @@ fn structure(line: &str) -> Option<usize> {
         b'=' => bytes.iter().all(|byte| b"= ".contains(byte)),
         b'[' => is_task(line) || is_definition(bytes),
         b'0'..=b'9' => {
-            let digits = bytes
-                .iter()
-                .take_while(|byte| byte.is_ascii_digit())
-                .count();
+            let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit());
+            let digits = digits.count();
             let numbers = digits <= 9
                 && matches!(bytes.get(digits), Some(b'.' | b')'))
                 && ends_at(digits + 1);

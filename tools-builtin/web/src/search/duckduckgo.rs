@@ -68,12 +68,13 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
 /// Returns a topic. Its text begins with its name, in older answers before a dash.
 fn topic(item: &Value) -> SearchResult {
     let raw = SearchResult::from_json(item, "Text", "FirstURL", "Text");
-    let title = raw
-        .title
-        .split_once(" - ")
-        .map_or(&*raw.title, |(name, _)| name)
-        .to_owned();
-    SearchResult { title, ..raw }
+    match raw.title.split_once(" - ") {
+        Some((name, _)) => SearchResult {
+            title: name.to_owned(),
+            ..raw
+        },
+        None => raw,
+    }
 }
 
 /// Returns the page on which a browser shows the answer. The service gives none.

@@ -64,8 +64,8 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
 
 /// Returns the name and the fault of an engine that did not answer.
 fn engine(pair: &Value) -> String {
-    let part = |index: usize| pair[index].as_str().unwrap_or("unknown");
-    format!("{} ({})", part(0), part(1))
+    let [name, fault] = [&pair[0], &pair[1]].map(|part| part.as_str().unwrap_or("unknown"));
+    format!("{name} ({fault})")
 }
 
 /// An instance answers 403 if its settings do not list the format.

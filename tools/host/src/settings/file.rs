@@ -75,15 +75,12 @@ pub fn load_named(path: &Path) -> Result<Loaded, SettingsError> {
 
 /// Loads the rules of the file of `--policy`.
 pub fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, SettingsError> {
-    let refused = |source| SettingsError::Policy {
+    let read = std::path::absolute(path).and_then(|path| Ok((project_file::text(&path)?, path)));
+    let (text, absolute) = read.map_err(|source| SettingsError::Policy {
         path: path.to_owned(),
         source,
-    };
-    let path = std::path::absolute(path).map_err(refused)?;
-    reader::rules(
-        &Arc::from(&*path),
-        &project_file::text(&path).map_err(refused)?,
-    )
+    })?;
+    reader::rules(&Arc::from(absolute), &text)
 }
 
 /// Loads the user's file, and those of the project for this directory. Tells about contents that nobody has approved,

@@ -14,6 +14,7 @@ use super::slot::{AnySlot, Slot};
 use crate::program;
 
 /// The declaration of one setting, whose value is in a slot `S`.
+#[must_use]
 pub struct Key<S: Slot> {
     about: KeyAbout,
     /// The default.
@@ -106,14 +107,12 @@ impl<S: Slot> Key<S> {
     }
 
     /// Sets the meaning. [`declare_keys!`](crate::declare_keys) takes it from the doc comment.
-    #[must_use]
     pub fn with_doc(mut self, doc: &'static str) -> Self {
         self.about.doc = doc.trim_start();
         self
     }
 
     /// Adds a flag to the commands that run a session.
-    #[must_use]
     pub fn with_session_flag(self, name: &'static str, value: FlagValue) -> Self {
         let mut key = self.with_flag(name, value);
         if let Some(flag) = &mut key.about.flag {
@@ -123,7 +122,6 @@ impl<S: Slot> Key<S> {
     }
 
     /// Adds a flag to all commands that run tools.
-    #[must_use]
     pub fn with_flag(mut self, name: &'static str, value: FlagValue) -> Self {
         let is_of_session = false;
         self.about.flag = Some(KeyFlag {
@@ -135,49 +133,42 @@ impl<S: Slot> Key<S> {
     }
 
     /// Sets whether an untrusted project may set the key.
-    #[must_use]
     pub fn with_project(mut self, project: ProjectRule<S>) -> Self {
         (self.about.project, self.project) = (project.label, project);
         self
     }
 
     /// Accepts the key in a profile.
-    #[must_use]
     pub fn in_profiles(mut self) -> Self {
         self.about.in_profile = true;
         self
     }
 
     /// Ties the key to another one, such as a URL to its service: it does not outlive the value beside which it was set.
-    #[must_use]
     pub fn owned_by(mut self, owner: &'static str) -> Self {
         self.about.owner = Some(owner);
         self
     }
 
     /// Ties the key to another one as [`Key::owned_by`] does, and makes it an error without a value of that one.
-    #[must_use]
     pub fn only_with(mut self, owner: &'static str) -> Self {
         self.about.needs_owner = true;
         self.owned_by(owner)
     }
 
     /// Names the key that sets the same in another way. One layer has at most one of them, and a higher layer replaces both.
-    #[must_use]
     pub fn instead_of(mut self, other: &'static str) -> Self {
         self.about.instead_of = Some(other);
         self
     }
 
     /// Says that the value is the path of a file with a secret.
-    #[must_use]
     pub fn of_secret_file(mut self) -> Self {
         self.about.file_use = Some(FileUse::Secret);
         self
     }
 
     /// Says that the value is the path of a file that decides about sessions as the settings do.
-    #[must_use]
     pub fn of_control_file(mut self) -> Self {
         self.about.file_use = Some(FileUse::Control);
         self

@@ -18,6 +18,7 @@ use crate::{extension, folders};
 
 /// The effective settings, each with its origin, and the searched files.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Settings {
     values: Values,
     /// Grants that follow from other settings. No person named them, so they are no consent.
@@ -83,12 +84,8 @@ impl Settings {
             named,
             ..Self::default()
         };
-        for values in layers
-            .into_iter()
-            .map(|layer| layer.values)
-            .chain(profile)
-            .chain([environment])
-        {
+        let lower = layers.into_iter().map(|layer| layer.values).chain(profile);
+        for values in lower.chain([environment]) {
             settings.merge(values)?;
         }
         // --no-default-grants drops every grant except those of flags.
@@ -100,11 +97,8 @@ impl Settings {
         }
         settings.merge(flags)?;
         if !settings.access().default_grants.value {
-            settings
-                .values
-                .of_mut::<AccessKeys>()
-                .grants
-                .retain(|grant| grant.origin != Origin::Default);
+            let grants = &mut settings.values.of_mut::<AccessKeys>().grants;
+            grants.retain(|grant| grant.origin != Origin::Default);
         }
         Ok(settings)
     }
@@ -120,14 +114,12 @@ impl Settings {
     }
 
     /// Changes the values of a set of keys.
-    #[must_use]
     pub fn edit<K: KeySet + Default>(mut self, change: impl FnOnce(&mut K)) -> Self {
         change(self.values.of_mut());
         self
     }
 
     /// Protects the files that these layers name, although their settings do not apply.
-    #[must_use]
     pub fn with_unapplied(mut self, layers: Vec<Layer>) -> Self {
         self.named
             .extend(layers.into_iter().map(|layer| layer.values));
@@ -146,7 +138,6 @@ impl Settings {
     }
 
     /// Adds a default grant, which may have the origin of another setting.
-    #[must_use]
     pub fn with_default_grant(mut self, clause: Setting<Clause>) -> Self {
         let is_known = self.implied.iter().any(|known| known.value == clause.value);
         if self.access().default_grants.value && !is_known {
@@ -156,7 +147,6 @@ impl Settings {
     }
 
     /// Adds a rule that follows from another setting.
-    #[must_use]
     pub fn with_rule(mut self, rule: Setting<Rule>) -> Self {
         self.values.of_mut::<AccessKeys>().policy.push(rule);
         self
@@ -192,14 +182,12 @@ impl Settings {
     }
 
     /// Limits the grant to that of a job, and adds its rules.
-    #[must_use]
     pub fn within_job(self, grant: Grant, rules: Vec<Rule>) -> Self {
         let job = Some((grant, rules));
         Self { job, ..self }
     }
 
     /// Sets the root of the session, with links resolved.
-    #[must_use]
     pub fn with_root(mut self, root: PathBuf) -> Self {
         self.root = Some(root);
         self
@@ -211,7 +199,6 @@ impl Settings {
     }
 
     /// Adds files of the command that decide what tools may do: each write or removal needs approval.
-    #[must_use]
     pub fn with_control_files(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
         self.control.extend(files);
         self
@@ -219,13 +206,15 @@ impl Settings {
 
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub fn grant(&self) -> Grant {
-        let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
-        let labelled = |grant: &Setting<Clause>| grant.label_with(Clause::with_origin);
         let access = self.access();
-        let from_flags = || access.grants.iter().filter(is_flag).map(labelled);
-        let all = Grant::new(access.grants.iter().chain(&self.implied).map(labelled));
+        let of_flags = access.grants.iter();
+        let of_flags = of_flags.filter(|grant| matches!(grant.origin, Origin::Flag(_)));
+        let all = access.grants.iter().chain(&self.implied);
+        let all = Grant::new(all.map(|grant| grant.label_with(Clause::with_origin)));
         let grant = access.within.iter().fold(all, |grant, within| {
-            grant.narrow(Setting::labelled_clauses(within).chain(from_flags()))
+            let of_flags = of_flags.clone();
+            let of_flags = of_flags.map(|grant| grant.label_with(Clause::with_origin));
+            grant.narrow(Setting::labelled_clauses(within).chain(of_flags))
         });
         self.job
             .iter()
@@ -373,13 +362,8 @@ fn take_profile(layers: &mut [Layer], name: &Setting<String>) -> Result<Values, 
 
 /// Returns the clause of braces that matches only this target, and does not name its host.
 fn brace_clause(target: &Target) -> Result<Clause, InvalidClause> {
-    format!(
-        "{}:{}:{{{}}}",
-        target.scheme(),
-        target.access(),
-        target.to_clause().pattern()
-    )
-    .parse()
+    let (scheme, access, exact) = (target.scheme(), target.access(), target.to_clause());
+    format!("{scheme}:{access}:{{{}}}", exact.pattern()).parse()
 }
 
 /// A file or folder that other programs of the person run or obey. Each write below the root needs approval, whatever is granted.

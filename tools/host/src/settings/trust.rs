@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::access::AccessKeys;
 use super::error::SettingsError;
-use super::origin::{Origin, Setting};
+use super::origin::Origin;
 use super::project::{CONTRADICTS, GRANTS, NARROWS};
 use super::reader::Layer;
 use super::values::Values;
@@ -87,24 +87,18 @@ fn rows(prefix: &str, values: &Values) -> Vec<(bool, String)> {
 /// Returns the origin of the user's entry that trusts this directory or one above it. Returns `None` if there is none. Links
 /// are resolved on both sides, as far as the paths exist.
 pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin> {
-    let resolved = |path: &Path| {
-        let mut existing = path.ancestors();
-        existing.find_map(|above| {
-            Some(
-                above
-                    .canonicalize()
-                    .ok()?
-                    .join(path.strip_prefix(above).ok()?),
-            )
-        })
-    };
-    let directory = resolved(directory)?;
-    user.values
-        .of::<AccessKeys>()
-        .trusted
-        .iter()
-        .find(|trusted: &&Setting<PathBuf>| {
-            resolved(&trusted.value).is_some_and(|trusted| directory.starts_with(trusted))
-        })
-        .map(|trusted| &trusted.origin)
+    let directory = resolve(directory)?;
+    let mut trusted = user.values.of::<AccessKeys>().trusted.iter();
+    let found = trusted.find(|trusted| {
+        resolve(&trusted.value).is_some_and(|trusted| directory.starts_with(trusted))
+    });
+    found.map(|trusted| &trusted.origin)
+}
+
+/// Returns the path without links, as far as it exists.
+fn resolve(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|above| {
+        let real = above.canonicalize().ok()?;
+        Some(real.join(path.strip_prefix(above).ok()?))
+    })
 }

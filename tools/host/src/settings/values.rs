@@ -145,9 +145,9 @@ impl Values {
     /// Applies the values of a higher layer. The keys of both layers stay as they are: see [`Settings`](super::Settings) for layers.
     pub fn merge(&mut self, upper: Self) {
         let upper: Vec<_> = upper.entries().map(|(_, slot)| slot.clone_box()).collect();
-        self.entries_mut()
-            .zip(upper)
-            .for_each(|((_, slot), upper)| slot.merge_any(upper));
+        for ((_, slot), upper) in self.entries_mut().zip(upper) {
+            slot.merge_any(upper);
+        }
     }
 
     /// Applies the values of a higher layer. A key does not outlive the value of its owner beside which it was set, nor another key that
@@ -166,10 +166,11 @@ impl Values {
     }
 
     fn is_outlived(&self, key: &KeyAbout, upper: &Self) -> bool {
-        let has = |name: &str| upper.origin(name).is_some();
-        key.instead_of
-            .is_some_and(|other| has(key.name) || has(other))
-            || key.owner.is_some_and(|owner| self.changes(owner, upper))
+        let is_replaced = key.instead_of.is_some_and(|other| {
+            let mut names = [key.name, other].into_iter();
+            names.any(|name| upper.origin(name).is_some())
+        });
+        is_replaced || key.owner.is_some_and(|owner| self.changes(owner, upper))
     }
 
     /// Returns true if the higher layer sets another value of this key, or the first one.

@@ -41,11 +41,14 @@ fn tracks(top: &Path, folder: &Path) -> bool {
 
 /// Returns true if an index has a folder, or a file in it. Returns `None` if it cannot be read, as one with shortened names.
 fn has_name(index: &[u8], folder: &str) -> Option<bool> {
-    let head = index.get(..12)?;
-    let number = |at: usize| Some(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?));
-    let is_known = head.starts_with(b"DIRC") && [2, 3].contains(&number(4)?);
-    let mut rest = is_known.then(|| &index[12..])?;
-    for _ in 0..number(8)? {
+    let (head, mut rest) = index.split_first_chunk::<12>()?;
+    let ([signature, version, entries], []) = head.as_chunks() else {
+        return None;
+    };
+    if signature != b"DIRC" || ![2, 3].contains(&u32::from_be_bytes(*version)) {
+        return None;
+    }
+    for _ in 0..u32::from_be_bytes(*entries) {
         let has_more_flags = rest.get(BEFORE_NAME - 2)? & 0x40 != 0;
         let start = BEFORE_NAME + 2 * usize::from(has_more_flags);
         let length = rest.get(start..)?.iter().position(|byte| *byte == 0)?;

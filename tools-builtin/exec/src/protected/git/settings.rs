@@ -34,14 +34,14 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     let before = former.map(lines).unwrap_or_default();
     let after = lines(text);
     // A line that is gone decides as much as a new one: a filter that encrypts, a check of commits.
-    let are_fine = |lines: &[Line<'_>], others: &[Line<'_>]| {
+    let mut both = [(&after, &before), (&before, &after)].into_iter();
+    both.all(|(lines, others)| {
         lines.iter().all(|line| {
             let mut others = others.iter();
             line.is_harmless(is_module)
                 || others.any(|other| (other.head, other.text) == (line.head, line.text))
         })
-    };
-    are_fine(&after, &before) && are_fine(&before, &after)
+    })
 }
 
 /// The sections that say where commits go, or who their author is, also by their absence.

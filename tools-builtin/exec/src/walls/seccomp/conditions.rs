@@ -86,21 +86,15 @@ pub(super) fn refused_sockets(surroundings: Surroundings) -> Built {
     add(&mut rules, libc::SYS_socketpair, &[(0, Ne, unix)])?;
     match surroundings {
         Surroundings::Bubblewrap => {
-            add(
-                &mut rules,
-                libc::SYS_socket,
-                &[(0, Ne, unix), (0, Ne, inet[0]), (0, Ne, inet[1])],
-            )?;
+            let others = [unix, inet[0], inet[1]].map(|family| (0, Ne, family));
+            add(&mut rules, libc::SYS_socket, &others)?;
             refuse_other_transports(&mut rules, inet, &[tcp])?;
             return Ok(rules);
         }
         Surroundings::Machine => _ = rules.insert(libc::SYS_socket, Vec::new()),
         Surroundings::MachineWithNetwork => {
-            add(
-                &mut rules,
-                libc::SYS_socket,
-                &[(0, Ne, inet[0]), (0, Ne, inet[1])],
-            )?;
+            let others = inet.map(|family| (0, Ne, family));
+            add(&mut rules, libc::SYS_socket, &others)?;
             refuse_other_transports(&mut rules, inet, &[tcp, udp])?;
         }
     }
@@ -146,10 +140,8 @@ pub(super) fn refused_alone() -> Built {
     add(&mut rules, libc::SYS_ioprio_set, &[(0, Ne, 1)])?;
     // A null path means the open file.
     let path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, Ne, 0)?;
-    rules
-        .entry(libc::SYS_utimensat)
-        .or_default()
-        .push(SeccompRule::new(vec![path])?);
+    let rule = SeccompRule::new(vec![path])?;
+    rules.entry(libc::SYS_utimensat).or_default().push(rule);
     for request in FILE_FLAGS {
         add(&mut rules, libc::SYS_ioctl, &[(1, Eq, request)])?;
     }
@@ -175,9 +167,7 @@ fn add(
     let conditions = conditions.iter().map(|(argument, operator, value)| {
         SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
     });
-    rules
-        .entry(call)
-        .or_default()
-        .push(SeccompRule::new(conditions.collect::<Result<_, _>>()?)?);
+    let rule = SeccompRule::new(conditions.collect::<Result<_, _>>()?)?;
+    rules.entry(call).or_default().push(rule);
     Ok(())
 }

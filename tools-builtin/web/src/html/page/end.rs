@@ -24,13 +24,14 @@ impl Builder<'_> {
             }
             return;
         }
-        let is_table = |open| open == Element::Table && element != Element::Table;
         let found = match element {
             Element::Li => self.open.find(
                 |open| open == element,
                 |open| open.is_list() || is_scope(open),
             ),
-            _ if element.is_table_part() => self.open.find(|open| open == element, is_table),
+            _ if element.is_table_part() => {
+                self.open.find(|open| open == element, Element::is_table)
+            }
             _ => self.open.find(|open| open == element, is_scope),
         };
         match found {

@@ -305,20 +305,18 @@ impl Builder<'_> {
     }
 
     fn start_row(&mut self) -> Effect {
-        let in_head = self
+        let head = self
             .open
-            .find(|open| open == Element::Thead, |open| open == Element::Table)
-            .is_some();
+            .find(|open| open == Element::Thead, Element::is_table);
         if let Some((_, table)) = &mut self.table {
-            table.begin_row(in_head);
+            table.begin_row(head.is_some());
         }
         Effect::Row
     }
 
     fn start_cell(&mut self, is_header: bool, attributes: &Attributes) -> Effect {
-        let span = |attribute| attributes.number(attribute).unwrap_or(1);
-        let columns = span(Attribute::ColSpan);
-        let rows = span(Attribute::RowSpan);
+        let columns = attributes.number(Attribute::ColSpan).unwrap_or(1);
+        let rows = attributes.number(Attribute::RowSpan).unwrap_or(1);
         if let Some((_, table)) = &mut self.table {
             table.begin_cell(is_header, columns, rows);
         }

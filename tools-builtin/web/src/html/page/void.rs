@@ -35,8 +35,9 @@ impl Builder<'_> {
     }
 
     fn push_image(&mut self, attributes: &Attributes) {
-        let is_dot = |attribute| attributes.number(attribute).is_some_and(|size| size <= 1);
-        if is_dot(Attribute::Width) && is_dot(Attribute::Height) {
+        let sizes = [Attribute::Width, Attribute::Height].map(|side| attributes.number(side));
+        // A dot.
+        if sizes.iter().all(|size| size.is_some_and(|size| size <= 1)) {
             return;
         }
         let alt = attributes.value(Attribute::Alt).unwrap_or_default();
