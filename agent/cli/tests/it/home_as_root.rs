@@ -1,5 +1,6 @@
 //! A session whose root is the home of the user, or lies around it.
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::{Crib, Ended, ended};
@@ -55,13 +56,32 @@ fn call_in(crib: &Crib, call: &str, root: &Path, settings: &Path, data: &Path) -
     let words = ["run", "--provider", "direct", call, "--root"];
     let words = words.into_iter().chain(root.to_str()).chain(allowed);
     let mut command = crib.command(&words.collect::<Vec<_>>());
-    let command = command.env("XDG_CONFIG_HOME", settings);
+    command.env("XDG_CONFIG_HOME", settings);
+    let command = command.env("HOME", crib.root().join("home"));
     ended(command.env("XDG_DATA_HOME", data), b"")
 }
 
 #[test]
 fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
     let crib = Crib::new();
+    for folder in [
+        ".git/objects",
+        ".git/refs",
+        "home",
+        "settings",
+        "dots/linked",
+    ] {
+        std::fs::create_dir_all(crib.root().join(folder)).unwrap();
+    }
+    crib.write("root/.git/HEAD", "ref: refs/heads/main\n");
+    crib.write("root/.git/config", "[core]\n\thooksPath = tools/hooks\n");
+    for (target, link) in [
+        ("../dots/bashrc", "home/.bashrc"),
+        ("../dots/linked", "settings/fish"),
+        ("beside/env", ".envrc"),
+    ] {
+        symlink(target, crib.root().join(link)).unwrap();
+    }
     for (path, root, asks) in [
         ("fish/config.fish", "settings", true),
         ("init.lua", "settings/nvim", true),
@@ -69,7 +89,19 @@ fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
         ("applications/x.desktop", "own/share", true),
         ("share/applications/x.desktop", "own", true),
         ("tasks.json", ".vscode", true),
-        ("config", ".git", true),
+        ("new", ".git", true),
+        ("pre-commit", ".git/hooks", true),
+        ("ci.yml", ".github/workflows", true),
+        ("workflows/ci.yml", ".github", true),
+        ("x.json", ".vscode/sub", true),
+        ("post-merge", "tools/hooks", true),
+        ("bashrc", "dots", true),
+        ("sub/x", "dots/linked", true),
+        ("env", "beside", true),
+        ("notes.md", ".github", false),
+        ("src/main.rs", ".claude/worktrees/x", false),
+        ("x", "dots", false),
+        ("x", "beside", false),
         (".git/logs/x", "settings", false),
         ("fish/config.fish", "other", false),
         ("x", "own/share/notes", false),

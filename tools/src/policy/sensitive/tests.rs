@@ -667,3 +667,39 @@ proptest! {
         prop_assert!(paths.find(&path).map(|path| path.sensitivity) >= sensitivity(&path));
     }
 }
+
+#[test]
+fn entries_hold_below_a_root_that_lies_in_them_or_on_their_way() {
+    let all = |root: &str| SensitivePaths::default().below(root);
+    let found = |root: &str, path: &str| all(root).find(path).map(|entry| entry.sensitivity);
+    for (root, path, sensitivity) in [
+        (
+            "/work/.github",
+            "workflows/ci.yml",
+            Some(Sensitivity::RunsByItself),
+        ),
+        ("/work/.github", "docs/a.md", None),
+        (
+            "/work/.github/workflows",
+            "ci.yml",
+            Some(Sensitivity::DotFile),
+        ),
+        ("/work/.git/hooks", "pre-commit", Some(Sensitivity::DotFile)),
+        (
+            "/home/me/.local/share",
+            "systemd/user/x",
+            Some(Sensitivity::RunsByItself),
+        ),
+        ("/work/.claude/worktrees/x", "src/main.rs", None),
+        (
+            "/work/.claude/worktrees/x/.vscode",
+            "tasks.json",
+            Some(Sensitivity::DotFile),
+        ),
+        ("/", "src/main.rs", None),
+    ] {
+        assert_eq!(found(root, path), sensitivity, "{root} {path}");
+    }
+    assert!(all("/work/.vscode").is_in_settings_folder());
+    assert!(!all("/work/.github").is_in_settings_folder());
+}
