@@ -39,6 +39,7 @@ use self::setup::{cancelled_by, check_timer};
 use self::task_news::{note_tasks, reporting};
 use crate::budget::Budget;
 use crate::event::{Event, EventSink, ModelChange};
+use crate::models::ModelChoice;
 use crate::provider::{Provider, ProviderInfo, RequestRetry, guarded};
 use crate::repeat::RepeatGuard;
 use crate::run::{AnswerCheck, Outcome, Run, Step, Summary};
@@ -130,8 +131,8 @@ impl Progress {
         let Some(kind) = error.kind() else { return };
         self.sink.send(|| {
             Event::ModelChanged(ModelChange {
-                from: from.about().choice().to_string(),
-                to: to.about().choice().to_string(),
+                from: ModelChoice::from_info(from.about()).to_string(),
+                to: ModelChoice::from_info(to.about()).to_string(),
                 kind,
                 reason: error.to_string(),
                 withdraws_text,

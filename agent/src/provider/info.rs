@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{GenerationOptions, Price};
-use crate::models::ModelChoice;
 use crate::tool_set::ToolSet;
 use crate::wire_options::WireOptions;
 use crate::wire_tool_set::WireToolSet;
@@ -69,11 +68,6 @@ impl ProviderInfo {
         let mut info = Self::new(name);
         info.is_metered = false;
         info
-    }
-
-    /// Returns the name of the provider with that of its model.
-    pub(crate) fn choice(&self) -> ModelChoice {
-        ModelChoice::new(&*self.name, self.model.clone())
     }
 
     /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Run;
+use crate::models::ModelChoice;
 use crate::provider::ProviderInfo;
 
 /// The names of models, each at the position of the first message that it wrote.
@@ -36,7 +37,7 @@ impl Run {
         if about.model.is_none() {
             return;
         }
-        let model = about.choice().to_string();
+        let model = ModelChoice::from_info(about).to_string();
         let at = self.messages().len();
         if self.models().last().is_none_or(|(_, last)| last != model) {
             self.writers.0.insert(at, model);

@@ -42,7 +42,7 @@ declare_keys! {
 
     /// The provider and the model in one, as provider/model, and those that take over from it in order: if a service is overloaded, has no quota left or does not know its model, the next one goes on with the run
     pub(crate) models: Option<Setting<Vec<String>>> =
-        Key::new("models", replaced_list(model_name), None, r#"["anthropic/claude-sonnet-4-5", "openai/gpt-5.1"]"#)
+        Key::new("models", replaced_list(model_name), None, "")
             .with_session_flag("--models", Named("PROVIDER/MODEL"))
             .with_project(ProjectRule::same())
             .owned_by("provider");

@@ -101,7 +101,7 @@ fn a_list_of_models_that_cannot_be_used_is_refused() {
         refused(&crib, &[part]);
     }
     write_user(&crib, "models = ['ollama/a', 'nobody/b']");
-    let ended = crib.run(&["run", "hello"]).expect(2);
+    let ended = crib.run(&["run", "hello"]).expect(3);
     assert!(ended.stderr.contains("nobody"), "{ended:#?}");
 
     write_user(&crib, "models = ['ollama/a', 'ollama/b']");

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use agent::{
     BudgetLimits, Cost, Driver, DriverError, Event, FailureKind, Outcome, Price, Provider,
-    ProviderOptions, RepeatLimits, RunOptions, Selection, Session, StopReason,
+    ProviderOptions, RepeatLimits, RunOptions, Selection, Session, StopReason, SubAgents,
 };
 use agent_models::Remote;
 use serde_json::{Value, json};
-use tools::Host;
 use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Message, Part};
+use tools::{CancellationToken, Grant, Host};
 use tools_journal::{JournalOptions, SqliteJournal};
 
 use crate::judge::Judge;
@@ -331,6 +331,58 @@ async fn the_next_prompt_begins_with_the_first_model_and_the_checkpoint_says_who
     let events = pair.events.lock().unwrap();
     let is_change = |event: &&Event| matches!(event, Event::PrefixChanged(change) if change.model);
     assert_eq!(events.iter().filter(is_change).count(), 1);
+}
+
+#[tokio::test]
+async fn a_sub_agent_begins_with_the_present_model_and_has_the_ones_after_it() {
+    let (anthropic, gemini) = (Format::Anthropic, Format::Gemini);
+    let first = Service::new([overloaded()]).await;
+    let spawn = Block::Call("c1", "agent__spawn", json!({"name": "n", "task": "work"}));
+    let spawn = reply(anthropic, false, &[spawn]);
+    let second = Service::new([spawn, overloaded(), ok(anthropic)]).await;
+    let third = Service::new([ok(gemini)]).await;
+    let (driver, events) = driver(
+        remote(
+            Format::OpenAiChat,
+            &options(Format::OpenAiChat, &first, false),
+        ),
+        [other(anthropic, &second), other(gemini, &third)],
+    );
+    let host = Host::new()
+        .with_grant(Grant::all())
+        .with_service(SubAgents::default());
+    let mut session = Session::new(tools::list(), Selection::new(), host);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    assert_eq!(answer(&summary).0, "ok");
+    assert_eq!([&first, &second, &third].map(Service::requests), [1, 3, 1]);
+    assert_eq!(changes(&events)[0]["to"], "anthropic/the-other");
+    let events = events.lock().unwrap();
+    let inner = events.iter().find_map(|event| match event {
+        Event::SubAgent { event, .. } => match &**event {
+            Event::ModelChanged(change) => Some(change.to.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(inner.as_deref(), Some("gemini/gemini-3-pro-preview"));
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_at_the_change_asks_no_further_model() {
+    let mut pair = Pair::new(false, [overloaded()], [ok(Format::Anthropic)]).await;
+    let token = CancellationToken::new();
+    let cancelled = token.clone();
+    pair.driver = pair
+        .driver
+        .with_cancellation(token)
+        .with_events(move |event: Event| {
+            if matches!(event, Event::ModelChanged(_)) {
+                cancelled.cancel();
+            }
+        });
+    let summary = pair.run().await.unwrap();
+    assert_eq!(summary.outcome, Outcome::Cancelled);
+    assert_eq!(pair.requests(), (1, 0));
 }
 
 /// Returns a call with a thought before it, which the format signs if it can.
