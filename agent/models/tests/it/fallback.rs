@@ -266,8 +266,10 @@ async fn equal_calls_of_two_models_are_repeats() {
     let first = [call(Format::OpenAiChat, "c1"), overloaded()];
     let second = ["c2", "c3"].map(|id| call(Format::Anthropic, id));
     let mut pair = Pair::new(false, first, second).await;
-    let mut repeats = RepeatLimits::default();
-    repeats.end = Some(2);
+    let repeats = RepeatLimits {
+        end: Some(2),
+        ..RepeatLimits::default()
+    };
     pair.driver = pair.driver.with_options(RunOptions {
         repeats,
         ..RunOptions::default()
