@@ -7,7 +7,7 @@ use crate::compacted::Compacted;
 use crate::consent::ApprovalRequest;
 use crate::plan::PlanItem;
 use crate::prefix::PrefixChange;
-use crate::provider::RequestRetry;
+use crate::provider::{FailureKind, RequestRetry};
 use crate::run::Summary;
 
 /// A step in the progress of a run. Serialised, it has its name as `type`.
@@ -17,6 +17,7 @@ use crate::run::Summary;
 /// - `Compacted` precedes the texts of its turn.
 /// - The retries of a request precede the texts of its turn. A retry can withdraw the texts before it. The texts precede
 ///   the starts of its calls, which are in the order of the calls.
+/// - `ModelChanged` follows the retries of the failed request, and precedes the texts of the turn. It can withdraw texts, too.
 /// - Each call has one `CallStarted`, then any `Progress` and `ProtectedFiles`, then `Abandoned` if it is abandoned, then exactly one `Result`
 ///   or `ApprovalDeferred`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
@@ -45,6 +46,8 @@ pub enum Event {
     Compacted(Compacted),
     /// A model request failed and is repeated after a wait.
     RequestRetried(RequestRetry),
+    /// A model request failed with its retries, and another model takes over for the rest of the run.
+    ModelChanged(ModelChange),
     /// The reply of the model is empty, unreadable or no answer, such as a call that is written as text. The model is told so and asked
     /// again.
     ReplyRejected {
@@ -160,6 +163,23 @@ pub enum Event {
     },
     /// The run has ended.
     Done(Summary),
+}
+
+/// A change of the model in a run with [fallbacks](crate::Driver::with_fallbacks).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ModelChange {
+    /// The failed model with its provider, such as `anthropic/claude-sonnet-4-5`.
+    pub from: String,
+    /// The model that takes over.
+    pub to: String,
+    /// The kind of the failure.
+    pub kind: FailureKind,
+    /// The error of the failed request.
+    pub reason: String,
+    /// True if the [text](Event::Text) since the last turn is withdrawn.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub withdraws_text: bool,
 }
 
 /// Receives events. Closures `Fn(Event)` are sinks.

@@ -44,7 +44,7 @@ pub use disclosure::{
     DefinitionCosts, Disclosure, DisclosureBudget, FoundTool, ToolFinder, ToolSearch,
 };
 pub use driver::{Driver, DriverError, abandoned_calls};
-pub use event::{Event, EventSink};
+pub use event::{Event, EventSink, ModelChange};
 pub use extract::{ExtractError, extract, extract_resumed};
 pub use models::{ModelChoice, Models, with_session_model};
 pub use parameter::{Parameter, Presence, parameters};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tools::protocol::InvalidTarget;
 use tools::{Access, Entry, Services, Target};
 
-use crate::provider::{Provider, ProviderError};
+use crate::provider::{Provider, ProviderError, ProviderInfo};
 
 /// The tool that asks a model, and its argument that names the model.
 const GENERATE: (&str, &str) = ("llm.generate", "model");
@@ -46,6 +46,11 @@ impl ModelChoice {
             provider: provider.into(),
             model: model.unwrap_or_else(|| DEFAULT.to_owned()),
         }
+    }
+
+    /// Returns the model of a provider.
+    pub(crate) fn from_info(about: &ProviderInfo) -> Self {
+        Self::new(&*about.name, about.model.clone())
     }
 
     /// Creates a choice from its written form. Returns `None` if it has no `/`. The name of a model may contain further ones.

@@ -8,6 +8,7 @@ mod ending;
 mod outcome;
 mod past_results;
 mod pending_call;
+mod writers;
 
 use std::collections::BTreeSet;
 
@@ -28,6 +29,7 @@ pub(crate) use self::ending::AnswerCheck;
 pub use self::outcome::{Outcome, RunError, Summary};
 pub(crate) use self::past_results::{PastResults, is_media, text_of};
 pub use self::pending_call::PendingCall;
+pub(crate) use self::writers::Writers;
 
 /// The result of each call in a turn that was cut off, because its arguments may be incomplete.
 const CUT_OFF: &str =
@@ -85,6 +87,9 @@ pub struct Run {
     /// The beginning of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) prefix: Option<Prefix>,
+    /// The models that wrote the conversation.
+    #[serde(default, skip_serializing_if = "Writers::is_empty")]
+    pub(crate) writers: Writers,
     /// The key of the requests for approvals, if approvals can wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval_key: Option<ApprovalKey>,
@@ -177,6 +182,7 @@ impl Run {
             usage: None,
             spent: None,
             prefix: None,
+            writers: Writers::default(),
             approval_key: None,
             exposed: false,
             urls: UrlCount::default(),

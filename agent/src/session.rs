@@ -13,7 +13,7 @@ use crate::event::{Event, EventSink};
 use crate::models::with_session_model;
 use crate::plan::{Plan, plan_of};
 use crate::prefix::Prefix;
-use crate::run::{Compaction, Run};
+use crate::run::{Compaction, Run, Writers};
 use crate::selection::Selection;
 use crate::system::SystemText;
 use crate::tool_set::ToolSet;
@@ -33,6 +33,8 @@ pub struct Session {
     messages: Vec<Message>,
     /// The parts of the conversation that requests leave out.
     pub(crate) compaction: Compaction,
+    /// The models that wrote the conversation.
+    pub(crate) writers: Writers,
     turns: Arc<AtomicU64>,
     /// The receiver of the events of work that outlives a run.
     pub(crate) events: SessionEvents,
@@ -84,6 +86,7 @@ impl Session {
             disclosure,
             messages: Vec::new(),
             compaction: Compaction::default(),
+            writers: Writers::default(),
             turns: Arc::default(),
             events: SessionEvents::default(),
             prefix: None,
@@ -97,6 +100,7 @@ impl Session {
         self.restore_plan(&messages);
         self.messages = messages;
         self.compaction = Compaction::default();
+        self.writers = Writers::default();
         self.waiting = None;
         self
     }
@@ -171,6 +175,7 @@ impl Session {
         self.restore_plan(&[]);
         self.messages.retain(|message| message.role == Role::System);
         self.compaction = Compaction::default();
+        self.writers = Writers::default();
         self.waiting = None;
     }
 
@@ -223,6 +228,7 @@ impl Session {
     pub(crate) fn complete_run(&mut self, run: Run, before: usize) {
         let compaction = run.compaction.clone();
         self.compaction = compaction.moved(|at| at.saturating_sub(before));
+        self.writers = run.writers.moved(|at| at.saturating_sub(before));
         self.prefix = run.prefix.clone();
         self.waiting = (!run.waiting_requests().is_empty()).then(|| run.clone());
         self.messages = run.into_settled_messages().split_off(before);

@@ -63,6 +63,9 @@ impl ConfigOptions {
         };
         // Also with --config and --no-config: these settings are the program's own.
         loaded.layers.insert(0, settings::built_in()?);
+        for layer in &mut loaded.layers {
+            layer.values.of_mut::<ProgramKeys>().choose_first()?;
+        }
         for ignored in loaded
             .files
             .iter()

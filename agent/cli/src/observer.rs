@@ -271,6 +271,13 @@ impl Observer {
                     note_withdrawal(retry.withdraws_text)
                 )
             }
+            Event::ModelChanged(change) => format!(
+                "{agent}{} goes on for {}: {}{}",
+                paint(STRONG, line(&change.to)),
+                line(&change.from),
+                line(&change.reason),
+                note_withdrawal(change.withdraws_text)
+            ),
             Event::ReplyRejected {
                 reason,
                 withdraws_text,

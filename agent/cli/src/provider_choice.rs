@@ -16,6 +16,8 @@ pub(crate) struct ProviderChoice {
     pub(crate) provider: String,
     /// The named model, or the default one of a provider that no setting names.
     pub(crate) model: Option<String>,
+    /// The models that take over, in order.
+    pub(crate) fallbacks: Vec<ModelChoice>,
     /// A note on the choice, unless a flag or the configuration names the provider and the model.
     pub(crate) note: Option<String>,
 }
@@ -26,6 +28,7 @@ impl ProviderChoice {
         let mut choice = Self {
             provider: value(&program.provider).unwrap_or_else(|| DIRECT.to_owned()),
             model: value(&program.model),
+            fallbacks: program.fallbacks(),
             note: None,
         };
         let Some(Setting { origin, .. }) = &program.provider else {

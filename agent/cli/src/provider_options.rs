@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use agent::{GenerationOptions, KeySource, ProviderOptions, ProviderSubmission, Proxy};
+use agent::{
+    GenerationOptions, KeySource, ModelChoice, ProviderOptions, ProviderSubmission, Proxy,
+};
 use tools::protocol::wire::Strictness;
 
 use crate::config::{
@@ -25,6 +27,21 @@ pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> Provide
         caching: value(&program.caching),
         ..options.generation
     };
+    options
+}
+
+/// Returns the options of a model that takes over. One of another provider has that one's usual service and key.
+pub(crate) fn for_fallback(
+    settings: &Settings,
+    choice: &ProviderChoice,
+    fallback: &ModelChoice,
+) -> ProviderOptions {
+    let mut options = from_settings(settings, Some(&fallback.model));
+    if fallback.provider != choice.provider {
+        options.base_url = None;
+        options.dialect = None;
+        options.key = None;
+    }
     options
 }
 

@@ -156,6 +156,7 @@ impl SessionOptions {
             choice.note.iter().for_each(|note| notice::note(note));
         }
         let provider = provider(&settings, &choice, self.agent.script.as_ref())?;
+        let fallbacks = fallbacks(&settings, &choice)?;
         let mut options = budget::run_options(&settings, provider.about())?;
         options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
@@ -179,6 +180,7 @@ impl SessionOptions {
         let session = tools.into_session().with_disclosure(disclosure);
         let name = provider.about().name.to_string();
         let driver = Driver::new(provider)
+            .with_fallbacks(fallbacks)
             .with_checkpoints(true)
             .with_options(options);
         notice::warn_left_out(&driver, &driver.offered_tools(&session));
@@ -353,6 +355,7 @@ pub(crate) fn check_model(settings: &Settings, script: Option<&PathBuf>) -> Resu
     let choice = ProviderChoice::from_settings(settings);
     let provider = provider(settings, &choice, script)?;
     budget::run_options(settings, provider.about())?;
+    fallbacks(settings, &choice)?;
     Ok(())
 }
 
@@ -362,11 +365,36 @@ fn provider(
     choice: &ProviderChoice,
     script: Option<&PathBuf>,
 ) -> Result<Arc<dyn Provider>, Error> {
-    let provider = program::provider(&choice.provider)?;
+    let options = provider_options(settings, choice, script);
+    create(settings, choice, &choice.provider, &options)
+}
+
+/// Creates the providers of the models that take over from the chosen one. If money is limited, each needs a price.
+fn fallbacks(
+    settings: &Settings,
+    choice: &ProviderChoice,
+) -> Result<Vec<Arc<dyn Provider>>, Error> {
+    let fallbacks = choice.fallbacks.iter().map(|fallback| {
+        let options = provider_options::for_fallback(settings, choice, fallback);
+        let provider = create(settings, choice, &fallback.provider, &options)?;
+        budget::run_options(settings, provider.about())?;
+        Ok(provider)
+    });
+    fallbacks.collect()
+}
+
+/// Creates a provider, unless its key belongs to another service.
+fn create(
+    settings: &Settings,
+    choice: &ProviderChoice,
+    name: &str,
+    options: &ProviderOptions,
+) -> Result<Arc<dyn Provider>, Error> {
+    let provider = program::provider(name)?;
     if let Some(key) = ForeignKey::find(settings, choice, provider) {
-        return Err(ProviderError::options(&choice.provider, key.to_string()).into());
+        return Err(ProviderError::options(name, key.to_string()).into());
     }
-    Ok(provider.create(&provider_options(settings, choice, script))?)
+    Ok(provider.create(options)?)
 }
 
 fn provider_options(

@@ -1,5 +1,6 @@
 //! [`SessionSummary`]: a session as `sessions` lists it.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use agent::Run;
@@ -27,6 +28,8 @@ pub(crate) struct SessionSummary {
     /// `open` while a process uses the session, then `finished`, `waiting` for an approval, or `interrupted` before the answer.
     pub(crate) state: &'static str,
     pub(crate) bytes: u64,
+    /// The models that wrote the conversation, each at the position of its first message.
+    pub(crate) models: BTreeMap<usize, String>,
 }
 
 impl SessionSummary {
@@ -44,7 +47,10 @@ impl SessionSummary {
         let texts = stored.checkpoint.messages.iter();
         let mut messages = texts.filter_map(|text| serde_json::from_str::<Message>(text).ok());
         let prompt = messages.find(|message| message.role == Role::User);
-        let state = match Run::from_checkpoint(&stored.checkpoint) {
+        let run = Run::from_checkpoint(&stored.checkpoint);
+        let models = run.iter().flat_map(Run::models);
+        let models = models.map(|(at, model)| (at, model.to_owned())).collect();
+        let state = match run {
             _ if stored.is_open => "open",
             Ok(run) if run.is_answered() => "finished",
             Ok(run) if !run.waiting_requests().is_empty() => "waiting",
@@ -57,6 +63,7 @@ impl SessionSummary {
             prompt: prompt.map(|prompt| prompt.to_text()).unwrap_or_default(),
             state,
             bytes: files.bytes,
+            models,
         }))
     }
 }

@@ -20,6 +20,7 @@ use crate::tool_set::ToolSet;
 /// The run that makes a call. The driver offers it to the calls of the run.
 pub(crate) struct ActiveRun {
     pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) fallbacks: Vec<Arc<dyn Provider>>,
     pub(crate) tools: ToolSet,
     pub(crate) system: SystemText,
     pub(crate) disclosure: SessionDisclosure,
@@ -63,6 +64,7 @@ impl ActiveRun {
     pub(super) fn new(driver: &Driver, session: &Session, sink: Arc<GuardedSink>) -> Self {
         Self {
             provider: driver.provider.clone(),
+            fallbacks: driver.fallbacks.clone(),
             tools: session.tools().clone(),
             system: session.system().clone(),
             disclosure: session.disclosure.clone(),

@@ -22,6 +22,7 @@ mod worker_gate;
 mod written_call;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio::runtime::Handle;
 use tools::context::KnownTexts;
@@ -29,13 +30,16 @@ use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
 use tracing::Instrument as _;
 
+use self::active_run::PresentRun;
+use self::checkpoint::LastCheckpoint;
 use self::compact::is_context_length;
 use self::guarded_sink::GuardedSink;
 use self::rejected_reply::RejectedReplies;
 use self::setup::{cancelled_by, check_timer};
 use self::task_news::{note_tasks, reporting};
 use crate::budget::Budget;
-use crate::event::{Event, EventSink};
+use crate::event::{Event, EventSink, ModelChange};
+use crate::models::ModelChoice;
 use crate::provider::{Provider, ProviderInfo, RequestRetry, guarded};
 use crate::repeat::RepeatGuard;
 use crate::run::{AnswerCheck, Outcome, Run, Step, Summary};
@@ -75,6 +79,8 @@ pub use crate::run_options::DEFAULT_MAX_STEPS;
 #[derive(Clone)]
 pub struct Driver {
     provider: Arc<dyn Provider>,
+    /// The providers that take over from it, in order.
+    fallbacks: Vec<Arc<dyn Provider>>,
     options: RunOptions,
     cancellation: CancellationToken,
     events: Option<Arc<dyn EventSink>>,
@@ -96,11 +102,51 @@ struct RunContext<'a> {
     rejected: &'a RejectedReplies,
 }
 
+/// The part of a run that stays when another provider takes over.
+struct Progress {
+    sink: Arc<GuardedSink>,
+    budget: Budget,
+    repeats: RepeatGuard,
+    rejected: RejectedReplies,
+    last: Option<LastCheckpoint>,
+    /// The run as the present one of its session. `None` before its first events.
+    present: Option<PresentRun>,
+}
+
+impl Progress {
+    fn new(driver: &Driver, session: &Session, run: &Run) -> Self {
+        Self {
+            sink: Arc::new(GuardedSink::new(driver.events.clone())),
+            budget: driver.budget(session, run),
+            repeats: RepeatGuard::new(driver.options.repeats),
+            rejected: RejectedReplies::default(),
+            last: None,
+            present: None,
+        }
+    }
+
+    /// Reports that another provider takes over after this error.
+    fn send_change(&self, from: &Driver, to: &Driver, error: &DriverError) {
+        let withdraws_text = self.rejected.is_streamed.swap(false, Ordering::Relaxed);
+        let Some(kind) = error.kind() else { return };
+        self.sink.send(|| {
+            Event::ModelChanged(ModelChange {
+                from: ModelChoice::from_info(from.about()).to_string(),
+                to: ModelChoice::from_info(to.about()).to_string(),
+                kind,
+                reason: error.to_string(),
+                withdraws_text,
+            })
+        });
+    }
+}
+
 impl Driver {
     /// Creates a driver that requests turns from this provider.
     pub fn new(provider: Arc<dyn Provider>) -> Self {
         Self {
             provider,
+            fallbacks: Vec::new(),
             options: RunOptions::default(),
             cancellation: CancellationToken::new(),
             events: None,
@@ -119,6 +165,20 @@ impl Driver {
     #[must_use]
     pub fn with_options(mut self, options: RunOptions) -> Self {
         self.options = options;
+        self
+    }
+
+    /// Sets the providers that take over, one after another, from the one whose request has failed with its retries.
+    ///
+    /// - The next one takes over if the [kind of the failure](crate::FailureKind::permits_fallback) is an overload, a rate limit, a quota
+    ///   or an unknown model. A refusal to answer is never passed on.
+    /// - The same run goes on with it to its end: the conversation, the budget, and the limits of calls and repeats. Its request is a
+    ///   further step. The next run begins with the first provider again.
+    /// - Sub-agents begin with the present provider of the run, and have the ones after it.
+    /// - [`RunOptions::context_tokens`] holds for the first provider alone.
+    #[must_use]
+    pub fn with_fallbacks(mut self, fallbacks: Vec<Arc<dyn Provider>>) -> Self {
+        self.fallbacks = fallbacks;
         self
     }
 
@@ -211,6 +271,7 @@ impl Driver {
         messages.push(Message::text(Role::User, prompt));
         let mut run = Run::new(messages).with_earlier_turns(session.turns());
         run.compaction = session.compaction.clone().moved(|at| at + before);
+        run.writers = session.writers.moved(|at| at + before);
         self.drive(session, run, before, check).await
     }
 
@@ -265,8 +326,9 @@ impl Driver {
     ) -> Result<Summary, DriverError> {
         let open = open_agent(self.about(), &self.options, session.context());
         let span = open.span.clone();
+        let mut progress = Progress::new(self, session, &run);
         let ended = self
-            .drive_in_span(session, run, before, check)
+            .drive_in_span(session, run, before, check, &mut progress)
             .instrument(span)
             .await;
         end_agent(open, ended.as_ref().map_err(DriverError::span_type));
@@ -279,14 +341,15 @@ impl Driver {
         mut run: Run,
         before: usize,
         check: &mut AnswerCheck<'_>,
+        progress: &mut Progress,
     ) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
         // Dropped before the token is cancelled: the calls of a dropped run end without an outcome in the journal.
         let mut tasks = None;
-        let sink = Arc::new(GuardedSink::new(self.events.clone()));
-        let budget = self.budget(session, &run);
+        let sink = progress.sink.clone();
+        let budget = progress.budget.clone();
         check_timer(&budget)?;
 
         let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
@@ -295,8 +358,8 @@ impl Driver {
         let first = (!tools.is_disclosing()).then(|| run.clone());
         let cx = self.deferring(self.call_context(session, &tools, &budget), &mut run)?;
         let cx = active.enter(cx);
-        self.announce(session, &tools, &mut run, &sink);
-        let present = active.attach();
+        self.announce(session, &tools, &mut run, progress);
+        progress.present = Some(active.attach());
         let run_cx = RunContext {
             session: &*session,
             tools: &tools,
@@ -306,16 +369,17 @@ impl Driver {
             sink: &sink,
             active: &active,
             budget: &budget,
-            rejected: &RejectedReplies::default(),
+            rejected: &progress.rejected,
         };
-        let mut repeats = RepeatGuard::new(self.options.repeats);
         let mut failure = None;
-        let mut last = None;
+        let mut continued = None;
+        let mut last = progress.last;
         let steps = async {
             note_tasks(&mut run, &run_cx);
             let mut step = self.begin(&mut run, &mut last, &run_cx).await;
             let summary = loop {
                 if let Err(error) = step {
+                    continued = self.fallback(&error).map(|next| (next, run.clone()));
                     run.fail_with(error.to_string(), error.kind());
                     failure.get_or_insert(error);
                 }
@@ -324,7 +388,7 @@ impl Driver {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => {
                         let called = self
-                            .run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx)
+                            .run_calls(&mut run, calls, &mut tasks, &mut progress.repeats, &run_cx)
                             .await;
                         note_tasks(&mut run, &run_cx);
                         let is_spent = run.record_spent(budget.spent());
@@ -339,7 +403,10 @@ impl Driver {
                     Step::Done(summary) => break summary,
                 };
             };
-            if let Err(error) = self.keep_spent(&run, last, &run_cx).await {
+            // The next provider writes a checkpoint at once.
+            if continued.is_none()
+                && let Err(error) = self.keep_spent(&run, last, &run_cx).await
+            {
                 failure.get_or_insert(error);
             }
             summary
@@ -358,17 +425,34 @@ impl Driver {
             && self.offered_tools(session).is_disclosing()
         {
             sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error)));
-            drop(present);
-            return Box::pin(self.drive_in_span(session, first, before, check)).await;
+            *progress = Progress::new(self, session, &first);
+            return Box::pin(self.drive_in_span(session, first, before, check, progress)).await;
+        }
+        if let (Some((next, continued)), Some(error)) = (continued, &failure) {
+            run = continued;
+            progress.last = last;
+            progress.send_change(self, &next, error);
+            return Box::pin(next.drive_in_span(session, run, before, check, progress)).await;
         }
         summary.spent = budget.spent();
         // A prompt that no model has answered is not kept, so that it can be given again.
         if summary.steps > 0 {
             session.complete_run(run, before);
         }
-        drop(present);
+        progress.present = None;
         sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
+    }
+
+    /// Returns the driver of the next provider, if the error of this one permits that it takes over.
+    fn fallback(&self, error: &DriverError) -> Option<Self> {
+        let (provider, fallbacks) = self.fallbacks.split_first()?;
+        let mut next = self.clone();
+        next.provider = provider.clone();
+        next.fallbacks = fallbacks.to_vec();
+        // They are of the first model.
+        next.options.context_tokens = None;
+        error.kind()?.permits_fallback().then_some(next)
     }
 
     /// Cancels the run's token if the driver's token is cancelled. [`cancelled_by`] does so while the run waits. This check covers a

@@ -29,6 +29,8 @@ const UNREADABLE: &str = "[Your last reply was lost, because a call in it was ma
 pub(super) struct RejectedReplies {
     /// True once the model has been told that it made no call.
     is_told: AtomicBool,
+    /// True if the present request has sent text that is not withdrawn.
+    pub(super) is_streamed: AtomicBool,
 }
 
 /// Returns true if a turn of a model has neither text nor calls, although the model ended it itself. Without a model, an empty result is an
@@ -54,7 +56,6 @@ impl Driver {
         &self,
         error: &DriverError,
         repeats: &mut u32,
-        is_streamed: &AtomicBool,
         run: &mut Run,
         run_cx: &RunContext<'_>,
     ) -> Result<bool, DriverError> {
@@ -69,7 +70,7 @@ impl Driver {
         if *repeats >= MAX_REPEATS {
             return Ok(false);
         }
-        let withdraws_text = is_streamed.swap(false, Ordering::Relaxed);
+        let withdraws_text = run_cx.rejected.is_streamed.swap(false, Ordering::Relaxed);
         run_cx.sink.send(|| Event::ReplyRejected {
             reason: error.to_string(),
             withdraws_text,

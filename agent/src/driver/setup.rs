@@ -9,8 +9,7 @@ use tools::call::{CallPlace, Panic};
 use tools::{CancellationToken, ToolContext};
 
 use super::checkpoint::LastCheckpoint;
-use super::guarded_sink::GuardedSink;
-use super::{Driver, DriverError, RunContext};
+use super::{Driver, DriverError, Progress, RunContext};
 use crate::budget::Budget;
 use crate::consent::{DeferredConsent, DeferredRequests};
 use crate::disclosure::DefinitionCosts;
@@ -82,20 +81,26 @@ impl Driver {
         Ok(cx.with_service(DeferredRequests::new(key)))
     }
 
-    /// Sends the events that precede the first request. A resumed run is compared with its own earlier requests.
+    /// Sends the events that precede the first request. A resumed run is compared with its own earlier requests. If another provider
+    /// takes over, its event has said so.
     pub(super) fn announce(
         &self,
         session: &Session,
         tools: &ToolSet,
         run: &mut Run,
-        sink: &GuardedSink,
+        progress: &Progress,
     ) {
+        let prefix = Prefix::new(run.messages(), tools, self.about());
+        if progress.present.is_some() {
+            run.prefix = Some(prefix);
+            return;
+        }
+        let sink = &progress.sink;
         if let Some(id) = &self.options.correlation_id {
             sink.send(|| Event::Started {
                 correlation_id: id.to_string(),
             });
         }
-        let prefix = Prefix::new(run.messages(), tools, self.about());
         let earlier = run.prefix.as_ref().or(session.prefix.as_ref());
         let change = earlier.and_then(|earlier| prefix.changes_since(earlier));
         change

@@ -1,6 +1,6 @@
 //! Requests a turn of the model, after a compaction if it is necessary.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use tools::protocol::{Message, Part};
 
@@ -29,18 +29,14 @@ impl Driver {
         }
         let mut is_compacted = self.compact_if_full(run, run_cx).await?;
         let mut repeats = 0;
-        let is_streamed = AtomicBool::new(false);
         while run.step() == Step::Ask {
             if is_compacted {
                 // If the next request fails, the resumed run has the summary.
                 self.checkpoint(run, last, run_cx).await?;
             }
-            match self.request_turn(run, &is_streamed, run_cx).await {
+            match self.request_turn(run, run_cx).await {
                 Ok(()) => break,
-                Err(error)
-                    if self
-                        .asks_again(&error, &mut repeats, &is_streamed, run, run_cx)
-                        .await? => {}
+                Err(error) if self.asks_again(&error, &mut repeats, run, run_cx).await? => {}
                 Err(error) => is_compacted = self.compact_after(error, run, run_cx).await?,
             }
         }
@@ -53,10 +49,10 @@ impl Driver {
     async fn request_turn(
         &self,
         run: &mut Run,
-        is_streamed: &AtomicBool,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         let sink = run_cx.sink;
+        let is_streamed = &run_cx.rejected.is_streamed;
         is_streamed.store(false, Ordering::Relaxed);
         let send = |text: &str| {
             // A retry of the provider and a rejection of the driver both withdraw text, and only text that was sent.
@@ -87,6 +83,7 @@ impl Driver {
             let bytes = self.request_size(run, run_cx).bytes;
             run.compaction.measure(bytes, usage.input_tokens);
         }
+        run.record_writer(self.about());
         run.turn(turn)?;
         texts
             .into_iter()
@@ -121,7 +118,12 @@ impl Driver {
         let request = Request {
             agent: cx.agent(),
             deadline: cx.deadline(),
-            retry_sink: Some(&|retry| run_cx.sink.send(|| Event::RequestRetried(retry))),
+            retry_sink: Some(&|retry| {
+                if retry.withdraws_text {
+                    run_cx.rejected.is_streamed.store(false, Ordering::Relaxed);
+                }
+                run_cx.sink.send(|| Event::RequestRetried(retry));
+            }),
             is_summary: text_sink.is_none(),
             text_sink,
             min_output_tokens,

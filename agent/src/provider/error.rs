@@ -240,6 +240,14 @@ impl FailureKind {
         }
     }
 
+    /// Returns true if another model may take over: the service has no capacity or no credit for this one, or does not have it.
+    pub fn permits_fallback(self) -> bool {
+        matches!(
+            self,
+            Self::Overloaded | Self::RateLimit | Self::Quota | Self::UnknownModel
+        )
+    }
+
     /// Returns the next step.
     pub(super) fn advice(self) -> &'static str {
         self.texts()[1]

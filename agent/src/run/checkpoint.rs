@@ -45,6 +45,7 @@ impl Run {
             messages: Conversation::default(),
             compaction: self.compaction.clone(),
             prefix: self.prefix.clone(),
+            writers: self.writers.clone(),
             state: self.state.clone(),
             ..*self
         };

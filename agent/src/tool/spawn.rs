@@ -109,6 +109,7 @@ pub(crate) async fn spawn(
         ..run.options.clone()
     };
     let driver = Driver::new(run.provider.clone())
+        .with_fallbacks(run.fallbacks.clone())
         .with_options(options)
         .with_events(working);
     match own {

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use host::settings::{FlagValue, KeyAbout, KeyFlag, Origin, SettingsError, Values};
 
-use super::keys;
+use super::keys::{self, ProgramKeys};
 
 /// The flags of one set of keys.
 ///
@@ -66,13 +66,15 @@ impl FlagSet for QuestionFlag {
 impl<S: FlagSet> KeyFlags<S> {
     /// Parses the values.
     pub(crate) fn values(&self) -> Result<Values, SettingsError> {
-        Values::from_texts(|key| {
+        let mut values = Values::from_texts(|key| {
             let Some(flag) = key.flag else {
                 return Ok(None);
             };
             let given = self.given.iter().find(|(name, _)| *name == flag.name);
             Ok(given.map(|(name, texts)| (texts.clone(), Origin::Flag(name))))
-        })
+        })?;
+        values.of_mut::<ProgramKeys>().choose_first()?;
+        Ok(values)
     }
 
     fn keys() -> impl Iterator<Item = (&'static KeyAbout, KeyFlag)> {

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{Cost, KeySource, ReasoningEffort, Timeouts, ToolChoice};
+use agent::{Cost, KeySource, ModelChoice, ReasoningEffort, Timeouts, ToolChoice};
 use host::declare_keys;
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file, float,
-    integer, key_source, non_blank, printed_text, proxy_url, replaced_list, tables, text, url,
-    variable,
+    INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, SettingsError, boolean, duration,
+    file, float, integer, key_source, non_blank, printed_text, proxy_url, replaced_list, tables,
+    text, url, variable,
 };
 use tools::Approval;
 
 use super::model_price::ModelPrice;
-use super::parser::{DisclosureMode, choice, cost, degree, disclosure, effort, glob};
+use super::parser::{DisclosureMode, choice, cost, degree, disclosure, effort, glob, model_name};
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";
@@ -39,6 +39,13 @@ declare_keys! {
         .with_session_flag("--model", Named("NAME"))
         .with_project(ProjectRule::same())
         .only_with("provider");
+
+    /// The provider and the model in one, as provider/model, and those that take over from it in order: if a service is overloaded, has no quota left or does not know its model, the next one goes on with the run
+    pub(crate) models: Option<Setting<Vec<String>>> =
+        Key::new("models", replaced_list(model_name), None, "")
+            .with_session_flag("--models", Named("PROVIDER/MODEL"))
+            .with_project(ProjectRule::same())
+            .owned_by("provider");
 
     /// The URL of the provider's service, such as http://localhost:8000/v1: its host, its base URL or its endpoint
     pub(crate) base_url: Option<Setting<String>> = Key::new("base_url", text(url), None, "\"http://localhost:8000/v1\"")
@@ -201,6 +208,38 @@ impl ProgramKeys {
     /// Returns the source of the provider's key. Returns `None` if it is the provider's usual one.
     pub(crate) fn key(&self) -> Option<Setting<KeySource>> {
         key_source(&self.key_env, &self.key_file)
+    }
+
+    /// Makes the first of `models` the provider and the model of this layer, so that the rules of both hold for it.
+    ///
+    /// # Errors
+    /// Returns an error if the list is empty, or the layer names a provider or a model beside it.
+    pub(super) fn choose_first(&mut self) -> Result<(), SettingsError> {
+        let Some(models) = &self.models else {
+            return Ok(());
+        };
+        let first = models.value.first();
+        let Some(first) = first.and_then(|first| ModelChoice::from_text(first)) else {
+            let reason = "is empty; name a model, or remove the key";
+            return Err(SettingsError::value(&models.origin, "models", reason));
+        };
+        if self.provider.is_some() || self.model.is_some() {
+            let reason = "conflicts with provider and model; name all models in the list";
+            return Err(SettingsError::value(&models.origin, "models", reason));
+        }
+        let origin = &models.origin;
+        self.provider = Some(Setting::new(first.provider, origin.clone()));
+        self.model = Some(Setting::new(first.model, origin.clone()));
+        Ok(())
+    }
+
+    /// Returns the models that take over from the first one, in order.
+    pub(crate) fn fallbacks(&self) -> Vec<ModelChoice> {
+        let models = self.models.iter().flat_map(|models| &models.value);
+        let others = models.skip(1);
+        others
+            .filter_map(|name| ModelChoice::from_text(name))
+            .collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
+use agent::{Cost, ModelChoice, ReasoningEffort, Selection, ToolChoice};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use host::settings::{Base, non_blank};
@@ -16,6 +16,14 @@ pub(super) fn glob(text: &str, _: Base<'_>) -> Result<String, String> {
     Selection::parse([text])
         .map(|_| text.to_owned())
         .map_err(|error| format!("is invalid: {error}"))
+}
+
+pub(super) fn model_name(text: &str, _: Base<'_>) -> Result<String, String> {
+    let choice = ModelChoice::from_text(text.trim());
+    let named = choice.filter(|choice| !choice.provider.is_empty() && !choice.model.is_empty());
+    named
+        .map(|choice| choice.to_string())
+        .ok_or_else(|| "must be provider/model, such as openai/gpt-5.1".to_owned())
 }
 
 pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {

@@ -38,6 +38,7 @@ impl AgentOptions {
             keys.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
             // A model without its provider would be a mistake of the settings.
             keys.model = None;
+            keys.models = None;
         } else if self.script.is_some() {
             let scripted = Setting::from_flag("--script", SCRIPTED.to_owned());
             let named = &keys.provider.get_or_insert(scripted).value;

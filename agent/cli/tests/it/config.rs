@@ -173,7 +173,7 @@ fn the_help_shows_a_file_that_can_be_read() {
     let start = help.find("  profile = ").unwrap();
     write_user(
         &crib,
-        &help[start..help.find("  model, base_url, key_env").unwrap()],
+        &help[start..help.find("  model, models, base_url").unwrap()],
     );
     let document = config(&crib, &[]);
     assert_eq!(setting(&document, "limits.max_steps").0, json!(10));

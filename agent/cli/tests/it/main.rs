@@ -27,6 +27,8 @@ mod doctor;
 #[cfg(feature = "default")]
 mod export;
 #[cfg(feature = "default")]
+mod fallback;
+#[cfg(feature = "default")]
 mod family_help;
 #[cfg(feature = "builtin")]
 mod home_as_root;

@@ -14,6 +14,7 @@ mod ending;
 mod endpoint;
 mod exchange;
 mod failure;
+mod fallback;
 mod generation;
 mod history;
 /// The judge of the formats' own tests.

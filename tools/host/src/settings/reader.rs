@@ -67,7 +67,8 @@ pub(super) fn rules(path: &Arc<Path>, text: &str) -> Result<Vec<Setting<Rule>>, 
 /// The settings of one source. Unset ones leave the lower layers in effect.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
-    pub(super) values: Values,
+    /// The values of the file's keys, without those of its profiles.
+    pub values: Values,
     /// The profiles by name. Only keys that a profile accepts are set.
     pub(super) profiles: BTreeMap<String, Setting<Values>>,
 }
