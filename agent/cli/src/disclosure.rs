@@ -41,7 +41,9 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
     let session = session.with_disclosure(from_settings(settings).ok()?);
     let choice = ProviderChoice::from_settings(settings);
     let create = |choice: &ProviderChoice| {
-        let options = provider_options::from_settings(settings, choice.model.as_deref());
+        let mut options = provider_options::from_settings(settings, choice.model.as_deref());
+        // `doctor` asks no service.
+        options.facts_cache = None;
         program::provider(&choice.provider)
             .ok()?
             .create(&options)

@@ -32,6 +32,8 @@ mod request_body;
 mod responses;
 mod retry;
 mod retry_header;
+mod served_cache;
+mod served_facts;
 mod service;
 mod service_error;
 mod settings;

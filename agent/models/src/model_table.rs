@@ -2,6 +2,8 @@
 
 use agent::{Cost, Price, Rates};
 
+use crate::served_facts::ServedFacts;
+
 /// A model a line; its first lines name the columns and the source.
 const TABLE: &str = include_str!("model_table.tsv");
 
@@ -100,10 +102,11 @@ fn rates(columns: &mut dyn Iterator<Item = &'static str>) -> Option<Rates> {
 }
 
 /// Returns the most tokens of a turn of the model, which the API of Anthropic has to be told.
-pub(crate) fn output_limit(model: &str) -> u64 {
+pub(crate) fn output_limit(model: &str, served: ServedFacts) -> u64 {
     let known = KnownModel::find(None, model);
     known
         .and_then(|known| known.output)
+        .or(served.output)
         .unwrap_or(UNKNOWN_OUTPUT)
 }
 
@@ -231,7 +234,11 @@ mod tests {
             "o5",
         ] {
             assert_eq!(limits(None, name), None, "{name}");
-            assert_eq!(output_limit(name), UNKNOWN_OUTPUT, "{name}");
+            assert_eq!(
+                output_limit(name, ServedFacts::default()),
+                UNKNOWN_OUTPUT,
+                "{name}"
+            );
         }
     }
 
