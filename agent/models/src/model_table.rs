@@ -128,7 +128,8 @@ fn is_version_of(name: &str, model: &str) -> bool {
     let mut parts = version.split(['-', '@', ':']);
     parts.next() == Some("")
         && parts.next().is_none_or(|first| {
-            ["latest", "preview", "exp"].contains(&first)
+            // `claude-sonnet-4-0` is a name of `claude-sonnet-4`.
+            ["latest", "preview", "exp", "0"].contains(&first)
                 || first.len() >= 3 && is_number(first)
                 || first.strip_prefix('v').is_some_and(is_number)
         })
@@ -180,6 +181,8 @@ mod tests {
             ("claude-3-5-sonnet-latest", Shared(200_000), 8192),
             ("claude-haiku-4-5", Shared(200_000), 64_000),
             ("claude-sonnet-4-20250514", Shared(200_000), 64_000),
+            ("claude-sonnet-4-0", Shared(200_000), 64_000),
+            ("claude-opus-4-0", Shared(200_000), 32_000),
             ("claude-sonnet-4-6", Shared(1_000_000), 128_000),
             ("claude-opus-4-1-20250805", Shared(200_000), 32_000),
             ("claude-opus-4-5", Shared(200_000), 64_000),
