@@ -39,6 +39,7 @@ mod service_error;
 mod settings;
 mod split_characters;
 mod turn;
+mod unknown_model;
 mod written_thoughts;
 
 pub use agent::{RetryPolicy, Timeouts};

@@ -7,7 +7,7 @@ use crate::api::Api;
 use crate::error_words::ERROR_WORDS;
 use crate::model::Model;
 use crate::retry::{Failure, reported};
-use crate::served_facts::ServedFacts;
+use crate::unknown_model::ask;
 
 impl Model {
     /// Learns the size of the context from a refusal, or else from the service. It is less than the refused request in any case.
@@ -64,8 +64,8 @@ impl Model {
     /// Returns the size that the service names. It is asked once.
     async fn served_context(&self) -> Option<u64> {
         let (name, endpoint) = (&self.profile.name, &self.endpoint);
-        let ask = || ServedFacts::ask(&self.client, &self.headers, endpoint, name);
-        self.served.get_or_init(ask).await.as_ref()?.context
+        let asked = || ask(&self.client, &self.headers, endpoint, name);
+        self.served.get_or_init(asked).await.as_ref()?.context
     }
 }
 

@@ -18,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::model::Model;
 use crate::only_model::{ListedModel, only_model};
 use crate::retry::retry;
-use crate::served_facts::ServedFacts;
+use crate::unknown_model::learn;
 
 /// A provider for a model behind an HTTP service.
 ///
@@ -123,7 +123,7 @@ impl Remote {
                 )));
             }
         };
-        let served = ServedFacts::learn(&endpoint, &key, &name, options);
+        let served = learn(&endpoint, &key, &name, options);
         let told = served.or(listed).unwrap_or_default();
         let mut model = Model::new(endpoint, &name, key, options, told)?;
         // The list does not tell a size that the server has made smaller, so the server is asked again after a refusal.
