@@ -40,7 +40,9 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
     let session = Session::new(tools::list(), settings.selection().ok()?, cx);
     let session = session.with_disclosure(from_settings(settings).ok()?);
     let choice = ProviderChoice::from_settings(settings);
-    let options = provider_options::from_settings(settings, choice.model.as_deref());
+    let mut options = provider_options::from_settings(settings, choice.model.as_deref());
+    // `doctor` asks no service.
+    options.facts_cache = None;
     let provider = program::provider(&choice.provider).ok();
     let provider = provider.and_then(|provider| provider.create(&options).ok());
     // Without a key, the definitions of the catalog are counted.

@@ -83,6 +83,7 @@ pub(crate) fn general(settings: &Settings) -> ProviderOptions {
     options.prices = prices
         .map(|price| (price.value.model.clone(), price.value.price()))
         .collect();
+    options.facts_cache = host::folders::models();
     options.proxy = value(&program.proxy).map(|proxy| match proxy.as_str() {
         ENVIRONMENT => Proxy::Environment,
         _ => Proxy::Url(proxy),

@@ -5,22 +5,29 @@ use agent::{ContextSize, ProviderInfo, ProviderOptions, WireOptions};
 use crate::api::Api;
 use crate::endpoint::Endpoint;
 use crate::model_table::{Context, KnownModel, output_limit};
+use crate::served_facts::ServedFacts;
 
-/// Returns the facts about a model of a service. The size of its context is as its name says, until the service names another one.
-pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions) -> ProviderInfo {
+/// Returns the facts about a model of a service: those of the options, of the table, or else those that the service tells. The size of its context is as its name says, until the service names another one.
+pub(crate) fn about(
+    endpoint: &Endpoint,
+    model: &str,
+    options: &ProviderOptions,
+    served: ServedFacts,
+) -> ProviderInfo {
     let api = endpoint.api;
     let known = KnownModel::find(endpoint.listed_name, model);
     let context = known.map(|known| known.context);
     let context_tokens = match context {
         // The settings of Ollama's server decide.
         Some(Context::Shared(tokens) | Context::Input(tokens)) if api != Api::Ollama => tokens,
-        _ => 0,
+        Some(_) => 0,
+        None => served.context.unwrap_or_default(),
     };
     let stated = options.generation.max_output_tokens.map(u64::from);
     // The output limit that a request states, if the service counts that.
     let reserved_tokens = match (api, context) {
         (Api::Gemini | Api::Ollama, _) | (_, Some(Context::Input(_))) => 0,
-        (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(model)),
+        (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(model, served)),
         (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
     };
     ProviderInfo {
@@ -35,7 +42,8 @@ pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions)
             .prices
             .get(model)
             .copied()
-            .or_else(|| known?.price(endpoint.listed_name)),
+            .or_else(|| known?.price(endpoint.listed_name))
+            .or(served.price),
         ..ProviderInfo::new(api.name())
     }
 }
@@ -63,7 +71,9 @@ mod tests {
         let options = ProviderOptions::new();
         let context = |api, model| {
             let endpoint = Endpoint::new(api, &options).unwrap();
-            about(&endpoint, model, &options).context.tokens()
+            about(&endpoint, model, &options, ServedFacts::default())
+                .context
+                .tokens()
         };
         assert_eq!(context(Api::Anthropic, "claude-sonnet-4"), Some(200_000));
         assert_eq!(context(Api::Ollama, "claude-sonnet-4"), None);

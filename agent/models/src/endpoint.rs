@@ -118,6 +118,16 @@ impl Endpoint {
         }
     }
 
+    /// Returns the URL of the page of this model, or else that of the list.
+    pub(crate) fn model_url(&self, model: &str) -> String {
+        let list = self.list_url();
+        match self.api {
+            // Both show their lists in parts.
+            Api::Anthropic | Api::Gemini => format!("{list}/{model}"),
+            _ => list,
+        }
+    }
+
     /// Returns the URL of requests for this model.
     pub(crate) fn url(&self, model: &str, streaming: bool) -> String {
         let base = self.base_url.trim_end_matches('/');

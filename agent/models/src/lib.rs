@@ -32,11 +32,14 @@ mod request_body;
 mod responses;
 mod retry;
 mod retry_header;
+mod served_cache;
+mod served_facts;
 mod service;
 mod service_error;
 mod settings;
 mod split_characters;
 mod turn;
+mod unknown_model;
 mod written_thoughts;
 
 pub use agent::{RetryPolicy, Timeouts};

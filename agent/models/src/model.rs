@@ -15,6 +15,7 @@ use crate::model_facts::ModelFacts;
 use crate::model_table::output_limit;
 use crate::origin::Origin;
 use crate::profile::{Profile, is_mistral};
+use crate::served_facts::ServedFacts;
 use crate::settings::{self, Asked};
 use crate::{Timeouts, anthropic, chat, client, gemini, ollama, responses};
 
@@ -29,7 +30,8 @@ pub(crate) struct Model {
     pub(crate) endpoint: Endpoint,
     pub(crate) headers: HeaderMap,
     pub(crate) client: Client,
-    pub(crate) served_context: OnceCell<Option<u64>>,
+    /// The facts that the service tells. It is asked once.
+    pub(crate) served: OnceCell<Option<ServedFacts>>,
     pub(crate) timeouts: Timeouts,
     pub(crate) key: Key,
 }
@@ -40,6 +42,7 @@ impl Model {
         name: &str,
         key: Key,
         options: &ProviderOptions,
+        served: ServedFacts,
     ) -> Result<Self, ProviderError> {
         let api = endpoint.api;
         let service = endpoint.service;
@@ -55,10 +58,12 @@ impl Model {
                 ))
             })?;
         let facts = ModelFacts::find(api, service, name);
+        let output_limit = output_limit(name, served);
         let asked = Asked {
             model: name,
             service,
             facts,
+            output_limit,
             generation: &generation,
         };
         let settings = match api {
@@ -80,7 +85,7 @@ impl Model {
             headers.insert("anthropic-beta", beta);
         }
         Ok(Self {
-            info: about(&endpoint, name, options),
+            info: about(&endpoint, name, options, served),
             settings,
             grown: Grown::default(),
             origin: Origin {
@@ -88,16 +93,19 @@ impl Model {
                 provider: endpoint.stored_name(),
                 model: name.to_owned(),
             },
-            served_context: OnceCell::new(),
+            served: OnceCell::new(),
             profile: Profile {
                 // Gateways refuse the fields.
                 caching: generation.caching.unwrap_or(options.base_url.is_none()),
                 separates_results: api == Api::OpenAi && is_mistral(service, name),
                 name: name.to_owned(),
-                output_limit: output_limit(name),
+                output_limit,
+                images: facts
+                    .map(|facts| facts.images)
+                    .or(served.images)
+                    .unwrap_or(true),
                 api,
                 service,
-                facts,
                 generation,
                 generation_config,
             },
@@ -128,7 +136,7 @@ mod tests {
     fn created(api: Api, name: &str, options: &ProviderOptions) -> Model {
         let endpoint = Endpoint::new(api, options).unwrap();
         let key = endpoint.key(options).unwrap();
-        Model::new(endpoint, name, key, options).unwrap()
+        Model::new(endpoint, name, key, options, ServedFacts::default()).unwrap()
     }
 
     fn model(api: Api, name: &str) -> Model {

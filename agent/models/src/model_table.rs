@@ -2,6 +2,8 @@
 
 use agent::{Cost, Price, Rates};
 
+use crate::served_facts::ServedFacts;
+
 /// A model a line; its first lines name the columns and the source.
 const TABLE: &str = include_str!("model_table.tsv");
 
@@ -100,10 +102,11 @@ fn rates(columns: &mut dyn Iterator<Item = &'static str>) -> Option<Rates> {
 }
 
 /// Returns the most tokens of a turn of the model, which the API of Anthropic has to be told.
-pub(crate) fn output_limit(model: &str) -> u64 {
+pub(crate) fn output_limit(model: &str, served: ServedFacts) -> u64 {
     let known = KnownModel::find(None, model);
     known
         .and_then(|known| known.output)
+        .or(served.output)
         .unwrap_or(UNKNOWN_OUTPUT)
 }
 
@@ -125,7 +128,8 @@ fn is_version_of(name: &str, model: &str) -> bool {
     let mut parts = version.split(['-', '@', ':']);
     parts.next() == Some("")
         && parts.next().is_none_or(|first| {
-            ["latest", "preview", "exp"].contains(&first)
+            // `claude-sonnet-4-0` is a name of `claude-sonnet-4`.
+            ["latest", "preview", "exp", "0"].contains(&first)
                 || first.len() >= 3 && is_number(first)
                 || first.strip_prefix('v').is_some_and(is_number)
         })
@@ -177,6 +181,8 @@ mod tests {
             ("claude-3-5-sonnet-latest", Shared(200_000), 8192),
             ("claude-haiku-4-5", Shared(200_000), 64_000),
             ("claude-sonnet-4-20250514", Shared(200_000), 64_000),
+            ("claude-sonnet-4-0", Shared(200_000), 64_000),
+            ("claude-opus-4-0", Shared(200_000), 32_000),
             ("claude-sonnet-4-6", Shared(1_000_000), 128_000),
             ("claude-opus-4-1-20250805", Shared(200_000), 32_000),
             ("claude-opus-4-5", Shared(200_000), 64_000),
@@ -231,7 +237,11 @@ mod tests {
             "o5",
         ] {
             assert_eq!(limits(None, name), None, "{name}");
-            assert_eq!(output_limit(name), UNKNOWN_OUTPUT, "{name}");
+            assert_eq!(
+                output_limit(name, ServedFacts::default()),
+                UNKNOWN_OUTPUT,
+                "{name}"
+            );
         }
     }
 

@@ -11,9 +11,10 @@ use serde_json::Value;
 use crate::client;
 use crate::endpoint::Endpoint;
 use crate::key::{Key, without_key};
+use crate::served_facts::ServedFacts;
 
 /// The longest wait for the list.
-const TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The most names in a message.
 const SHOWN: usize = 10;
@@ -21,8 +22,7 @@ const SHOWN: usize = 10;
 /// A model that a service lists.
 pub(crate) struct ListedModel {
     pub(crate) name: String,
-    /// The tokens of its context, if the list names them, as those of vLLM, LM Studio and llama.cpp do.
-    pub(crate) context: Option<u64>,
+    pub(crate) facts: ServedFacts,
 }
 
 /// Returns the only model that the service offers.
@@ -107,27 +107,12 @@ pub(crate) fn models(body: &[u8]) -> Option<Vec<ListedModel>> {
             .iter()
             .find_map(|key| Some(model.get(key)?.as_str()?.to_owned()))
     };
-    // The last one is that of the training, which the server may have made smaller.
-    let places = [
-        "/max_model_len",
-        "/loaded_context_length",
-        "/context_length",
-        "/context_window",
-        "/max_context_length",
-        "/meta/n_ctx",
-        "/meta/n_ctx_train",
-    ];
-    let context = |model: &Value| {
-        places
-            .iter()
-            .find_map(|place| model.pointer(place)?.as_u64().filter(|size| *size > 0))
-    };
     Some(
         list.iter()
             .filter_map(|model| {
                 Some(ListedModel {
                     name: name(model)?,
-                    context: context(model),
+                    facts: ServedFacts::read(model),
                 })
             })
             .collect(),

@@ -7,7 +7,6 @@ use agent::provider::GenerationOptions;
 use serde_json::{Map, Value};
 
 use crate::api::Api;
-use crate::model_facts::ModelFacts;
 use crate::service::Service;
 use crate::settings::ForcedCall;
 
@@ -18,7 +17,8 @@ pub(crate) struct Profile {
     pub(crate) name: String,
     /// The most tokens of a turn of the model.
     pub(crate) output_limit: u64,
-    pub(crate) facts: Option<&'static ModelFacts>,
+    /// True if the model takes images.
+    pub(crate) images: bool,
     pub(crate) generation: GenerationOptions,
     /// True to ask Anthropic to cache the conversation.
     pub(crate) caching: bool,

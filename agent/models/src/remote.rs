@@ -9,6 +9,7 @@ use agent::{
     Provider, ProviderError, ProviderInfo, ProviderOptions, ProviderSubmission, Request,
     RetryPolicy, TextSink, Turn, TurnFuture, WireOptions,
 };
+use tokio::sync::OnceCell;
 use tools::source;
 
 use crate::about::wire_options;
@@ -17,6 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::model::Model;
 use crate::only_model::{ListedModel, only_model};
 use crate::retry::retry;
+use crate::unknown_model::learn;
 
 /// A provider for a model behind an HTTP service.
 ///
@@ -104,12 +106,12 @@ impl Remote {
             .model
             .clone()
             .filter(|model| !model.trim().is_empty());
-        let (name, context) = match named {
+        let (name, listed) = match named {
             Some(name) => (name, None),
             // A public service lists many models, so only one at a URL of the user's is asked.
             None if options.base_url.is_some() || api == Api::Ollama => {
-                let ListedModel { name, context } = only_model(&endpoint, &key, options)?;
-                (name, context)
+                let ListedModel { name, facts } = only_model(&endpoint, &key, options)?;
+                (name, Some(facts))
             }
             None => {
                 let example = api
@@ -121,8 +123,12 @@ impl Remote {
                 )));
             }
         };
-        let model = Model::new(endpoint, &name, key, options)?;
-        if let Some(tokens) = context {
+        let served = learn(&endpoint, &key, &name, options);
+        let told = served.or(listed).unwrap_or_default();
+        let mut model = Model::new(endpoint, &name, key, options, told)?;
+        // The list does not tell a size that the server has made smaller, so the server is asked again after a refusal.
+        model.served = served.map_or_else(OnceCell::new, |facts| OnceCell::from(Some(facts)));
+        if let Some(tokens) = listed.and_then(|facts| facts.context) {
             model.info.context.learn(tokens);
         }
         Ok(Self {

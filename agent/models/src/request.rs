@@ -81,7 +81,7 @@ impl Model {
             format: api.format(),
             placement: self.image_placement(),
             origin: &self.origin,
-            images: self.profile.facts.is_none_or(|facts| facts.images),
+            images: self.profile.images,
             tools,
             // Services refuse a turn of thoughts alone, or one that ends with them.
             is_thought: match api {

@@ -15,6 +15,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) model: &'a str,
     pub(crate) service: &'static Service,
     pub(crate) facts: Option<&'static ModelFacts>,
+    /// The most tokens of a turn of the model.
+    pub(crate) output_limit: u64,
     pub(crate) generation: &'a GenerationOptions,
 }
 

@@ -38,6 +38,9 @@ pub struct ProviderOptions {
     pub retry_policy: Option<RetryPolicy>,
     /// The prices of models by their names, in place of those that the provider knows.
     pub prices: BTreeMap<String, Price>,
+    /// The file in which a program keeps the facts that services tell about models. With it, the service of a model that the provider
+    /// does not know is asked for its price and limits when the provider is created. Defaults to none: no service is asked then.
+    pub facts_cache: Option<PathBuf>,
 }
 
 /// The proxy of a provider's requests. Requests to this machine use none.

@@ -20,7 +20,7 @@ const TOKENS: u128 = 1_000_000;
 pub struct Cost(u64);
 
 /// The prices of a model for a million tokens each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
     /// The prices of a usual request.
     pub rates: Rates,
@@ -29,7 +29,7 @@ pub struct Price {
 }
 
 /// The prices of a million tokens each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
     /// The price of a million tokens that the model reads.
     pub input: Cost,

@@ -85,6 +85,16 @@ pub fn history() -> Option<PathBuf> {
     Some(state()?.join("history"))
 }
 
+/// Returns the file of the facts that services tell about models.
+pub fn models() -> Option<PathBuf> {
+    Some(
+        base()?
+            .cache_dir()
+            .join(program::name())
+            .join("models.json"),
+    )
+}
+
 /// Returns the data folder, such as `toolcrib` in `$XDG_DATA_HOME` or `~/.local/share`.
 pub fn data() -> Option<PathBuf> {
     Some(base()?.data_dir().join(program::name()))

@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use serde_json::{Value, json};
 
 use crate::config::{config, setting, write_project, write_user};
-use crate::model::{ANSWER, serve};
+use crate::model::{ANSWER, serve, serve_with_models};
 use crate::{Crib, Ended};
 
 /// A script of three turns with two calls each, and an answer.
@@ -181,7 +181,8 @@ fn money_needs_the_price_of_the_model() {
 fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
     let crib = Crib::new();
     let asked = |file: &str, key: Option<&str>| {
-        write_user(&crib, file);
+        // Nothing listens there, so that the service is not asked for the price.
+        write_user(&crib, &format!("proxy = 'http://127.0.0.1:1'\n{file}"));
         // With the key, the provider would be Anthropic's.
         let flags = "--provider direct --grant llm:read:** --output stream-json";
         let flags: Vec<&str> = flags.split(' ').collect();
@@ -225,6 +226,29 @@ fn the_price_of_a_known_model_needs_no_settings() {
     // The model of another server with the API has no price.
     let unknown = [&["run", "x", "--model", "gpt-5.1"], &at[..]].concat();
     assert!(crib.run(&unknown).expect(2).stderr.contains("[[prices]]"));
+}
+
+#[test]
+fn the_service_tells_the_price_of_an_unknown_model() {
+    let crib = Crib::new();
+    write_user(&crib, "[daily]\nmax_cost = '0.02'");
+    let run = |input: &'static str, replies| {
+        let models =
+            json!({"data": [{"id": "m", "pricing": {"prompt": input, "completion": "0.002"}}]});
+        let (url, _requests) = serve_with_models(models, replies);
+        let at = ["--provider", "openai", "--model", "m", "--base-url", &url];
+        crib.run(&[&["run", "x", "--output", "stream-json"], &at[..]].concat())
+    };
+    // 12 tokens of input and 3 of output cost 0.018.
+    let ended = run("0.001", [Some(ANSWER)]).expect(0);
+    assert_eq!(outcome(&ended)["outcome"], "answer", "{ended:#?}");
+    let ended = run("0.001", [Some(ANSWER)]).expect(0);
+    assert_eq!(outcome(&ended)["outcome"], "answer", "{ended:#?}");
+    let ended = run("0.001", [Some(ANSWER)]).expect(7);
+    assert_eq!(outcome(&ended)["outcome"], "cost_budget", "{ended:#?}");
+    // A price that depends on the chosen model is none.
+    let ended = run("-1", [Some(ANSWER)]).expect(2);
+    assert!(ended.stderr.contains("[[prices]]"), "{ended:#?}");
 }
 
 #[test]

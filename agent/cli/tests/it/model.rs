@@ -471,8 +471,16 @@ fn config_names_the_variable_in_which_the_provider_looks() {
 }
 
 /// Serves one stream, or one whole response, per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
-/// A question about models gets the next reply only if it is a whole response.
+/// A question about models gets the next reply only if it is one of JSON.
 pub(crate) fn serve<const N: usize>(
+    replies: [Option<&'static str>; N],
+) -> (String, Receiver<String>) {
+    serve_with_models(Value::Null, replies)
+}
+
+/// Serves these replies, and this list of models if it is not null.
+pub(crate) fn serve_with_models<const N: usize>(
+    models: Value,
     replies: [Option<&'static str>; N],
 ) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -481,19 +489,28 @@ pub(crate) fn serve<const N: usize>(
     std::thread::spawn(move || {
         let mut left_open = Vec::new();
         for reply in replies {
-            let is_stream = !reply.is_some_and(|reply| reply.starts_with("HTTP/"));
+            let is_list = reply.is_some_and(|reply| {
+                reply.starts_with("HTTP/1.1 200 OK\r\ncontent-type: application/json")
+            });
             let (mut stream, request) = loop {
                 let (mut stream, request) = accept(&listener);
                 let is_about_model = request
                     .lines()
                     .next()
                     .is_some_and(|line| line.contains("/api/show"));
-                if !(is_stream && request.starts_with("GET ") || is_about_model) {
+                if !(!is_list && request.starts_with("GET ") || is_about_model) {
                     break (stream, request);
                 }
+                let is_listed = models.is_object() && request.starts_with("GET /v1/models ");
+                let (status, body) = if is_listed {
+                    ("200 OK", models.to_string())
+                } else {
+                    ("404 Not Found", String::new())
+                };
+                let length = body.len();
                 write!(
                     stream,
-                    "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+                    "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
                 )
                 .unwrap();
             };

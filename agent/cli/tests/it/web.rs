@@ -63,8 +63,11 @@ impl PageServer {
 
     #[cfg(feature = "default")]
     pub(crate) fn bodies(&self) -> Vec<String> {
-        let received = self.server.received().into_iter();
-        received
+        let mut received = self.server.received();
+        // Questions about a model have none.
+        received.retain(|request| !request.body.is_empty());
+        let bodies = received.iter();
+        bodies
             .map(|request| String::from_utf8_lossy(&request.body).into_owned())
             .collect()
     }

@@ -3,7 +3,6 @@
 use agent::provider::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
-use crate::model_table::output_limit;
 use crate::settings::{Asked, REASONING, Unsupported, refused};
 
 /// The header's value for a request whose thoughts belong to another system text or other tools.
@@ -17,7 +16,7 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
     let effort = match asked.generation.reasoning_effort {
         Some(effort) if takes_tokens && effort != ReasoningEffort::Off => {
             let limit = asked.generation.max_output_tokens.map(u64::from);
-            let limit = limit.unwrap_or_else(|| output_limit(asked.model));
+            let limit = limit.unwrap_or(asked.output_limit);
             let budget = tokens(effort);
             // The service refuses each request then, so the provider is refused when it is created, with the name of the option.
             if u64::from(budget) >= limit {

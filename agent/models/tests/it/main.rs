@@ -35,4 +35,5 @@ mod small_service;
 mod stored;
 mod stream;
 mod traffic;
+mod unknown_models;
 mod workshop;

@@ -39,6 +39,8 @@ async fn complete(
     let mut once = RetryPolicy::default();
     once.max_retries = 0;
     options.retry_policy = Some(once);
+    // A check is one request, and needs no price.
+    options.facts_cache = None;
     options.generation = GenerationOptions {
         max_output_tokens: Some(MAX_OUTPUT_TOKENS),
         caching: Some(false),
