@@ -49,13 +49,17 @@ pub fn erase(path: impl AsRef<Path>, session: &str) -> Result<usize, EraseError>
     // Reading does not create a missing file.
     open::to_read(path.as_ref())?;
     let mut connection = open::to_write(path.as_ref(), Durability::Power)?;
-    let failed = |fault: Fault| EraseError::Write {
-        reason: fault.to_string(),
-    };
-    if let Some(row) = first_older(&connection, session).map_err(failed)? {
+    if let Some(row) = first_older(&connection, session)? {
         return Err(EraseError::Older { row });
     }
-    erase_session(&mut connection, path.as_ref(), session).map_err(failed)
+    Ok(erase_session(&mut connection, path.as_ref(), session)?)
+}
+
+impl From<Fault> for EraseError {
+    fn from(fault: Fault) -> Self {
+        let reason = fault.to_string();
+        Self::Write { reason }
+    }
 }
 
 /// Returns the session's first row without a digest of its content.

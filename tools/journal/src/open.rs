@@ -155,6 +155,12 @@ pub(crate) enum Fault {
     Unwritable { column: &'static str },
 }
 
+impl Fault {
+    pub(crate) fn damaged(row: i64, column: &'static str) -> Self {
+        Self::Damaged { row, column }
+    }
+}
+
 impl From<Fault> for JournalError {
     fn from(fault: Fault) -> Self {
         Self::failed(fault)
