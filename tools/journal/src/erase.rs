@@ -69,7 +69,7 @@ fn first_older(connection: &Connection, session: &str) -> Result<Option<u64>, Fa
 }
 
 fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Result<usize, Fault> {
-    let transaction = open::begin(connection, path)?;
+    let transaction = open::SCHEMA.begin(connection, path)?;
     let rows: Vec<i64> = transaction
         .prepare("SELECT seq FROM entry WHERE session = ?")?
         .query_map([session], |row| row.get(0))?

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 use tools::journal::JournalError;
 use tools_store::{Durability, Schema, StoreError};
 
@@ -12,7 +12,7 @@ pub(crate) const VERSION: i64 = SCHEMA.version();
 /// The schema of a journal, with SQLite's application id `tCrJ`. A file of an older version gets the missing migrations.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const SCHEMA: Schema = Schema::new(
+pub(crate) const SCHEMA: Schema = Schema::new(
     "journal",
     0x7443_724a,
     &[FIRST, MESSAGES, SESSIONS, MODELS, JOBS],
@@ -101,17 +101,6 @@ pub(crate) const WITH_JOBS: i64 = 5;
 /// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     Ok(SCHEMA.open(path, durability)?)
-}
-
-/// Begins a transaction that writes to the open journal at `path`.
-///
-/// # Errors
-/// Returns an error if another process writes for too long, or if a newer program has migrated the file since it was opened.
-pub(crate) fn begin<'a>(
-    connection: &'a mut Connection,
-    path: &Path,
-) -> Result<Transaction<'a>, StoreError> {
-    SCHEMA.begin(connection, path)
 }
 
 /// Opens a journal for reading. Returns its schema version too.

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tools::journal::JournalError;
 
 use crate::ledger::Ledger;
-use crate::open::{Fault, OpenError, begin};
+use crate::open::{Fault, OpenError, SCHEMA};
 
 /// The capacity of the queue. Senders wait while it is full.
 const QUEUE: usize = 1024;
@@ -132,7 +132,7 @@ fn commit(
     path: &Path,
     jobs: &mut [Box<dyn Job>],
 ) -> Result<(), Fault> {
-    let transaction = begin(connection, path)?;
+    let transaction = SCHEMA.begin(connection, path)?;
     let mut ledger = Ledger::new(&transaction)?;
     // Checked after taking the lock, because waiting for it may have taken long.
     jobs.iter_mut()
