@@ -54,7 +54,7 @@ pub(crate) use self::key::Key;
 pub(crate) use self::limiter::Limiter;
 pub(crate) use self::table::Request;
 
-/// The retry delay reported by a full queue: most calls take less than this.
+/// The refusal of a full queue: most calls take less than its delay.
 const FULL: Refused = Refused {
     retry_after: Duration::from_secs(1),
 };
