@@ -285,12 +285,12 @@ fn is_mail(text: &str) -> bool {
         .strip_suffix('>')
         .and_then(|text| text.rsplit_once('<'))
     {
-        Some((_, inner)) => is_address(inner),
-        None => !text.is_empty() && text.split_whitespace().all(is_address),
+        Some((_, inner)) => is_mail_address(inner),
+        None => !text.is_empty() && text.split_whitespace().all(is_mail_address),
     }
 }
 
-fn is_address(word: &str) -> bool {
+fn is_mail_address(word: &str) -> bool {
     word.split_once(AT).is_some_and(|(user, host)| {
         !user.is_empty()
             && host.len() > 1

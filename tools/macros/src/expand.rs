@@ -170,7 +170,8 @@ fn arguments(function: &Function) -> TokenStream {
     }
     let fields = function.arguments().map(|argument| {
         let attributes = &argument.attributes;
-        let (ident, ty) = (&argument.ident, &argument.ty);
+        let ident = &argument.ident;
+        let ty = &argument.ty;
         quote! { #(#attributes)* #ident: #ty }
     });
     quote! {
@@ -209,8 +210,8 @@ fn presence(attribute: &Attribute, function: &Function) -> TokenStream {
                 use __toolcrib::Required as _;
                 #assertion;
             };
-                                        })
-                        });
+        })
+    });
     checks.collect()
 }
 
