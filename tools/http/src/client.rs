@@ -261,7 +261,7 @@ impl Default for HttpClient {
     }
 }
 
-/// Another request of the session may have stored the answer under a higher limit.
+/// Refuses a stored answer above the limit. Another request of the session may have stored it under a higher one.
 fn check_size(answer: Answer, url: &Url, max_body_bytes: usize) -> Result<Answer, HttpError> {
     if answer.body.len() > max_body_bytes {
         return Err(HttpError::too_large(url, max_body_bytes));
