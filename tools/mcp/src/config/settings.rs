@@ -96,7 +96,7 @@ impl ServerSettings {
         let grant = fields.get("grant").map(|_| fields.texts("grant"));
         let grant = grant.transpose()?;
         if let Some(clauses) = &grant {
-            Grant::parse(clauses).map_err(|error| misplaced("grant", error))?;
+            let _ = Grant::parse(clauses).map_err(|error| misplaced("grant", error))?;
         }
         let declared = fields
             .object("effects")?
