@@ -218,17 +218,9 @@ impl Clause {
     /// Returns true if the pattern matches the target. What the clause [permits](Self::permits) in a grant can be less, and what it
     /// [concerns](Self::concerns) in a rule that asks or denies can be more.
     pub fn matches(&self, target: &Target) -> bool {
-        let Compiled {
-            scheme,
-            access,
-            pattern,
-            ..
-        } = &*self.compiled;
-        scheme
-            .as_deref()
-            .is_none_or(|scheme| scheme == target.scheme())
-            && access.is_none_or(|access| access == target.access())
-            && pattern.matches(target)
+        self.scheme().is_none_or(|scheme| scheme == target.scheme())
+            && self.access().is_none_or(|access| access == target.access())
+            && self.compiled.pattern.matches(target)
     }
 
     /// Returns the clause as text, normalised.

@@ -32,6 +32,7 @@ use crate::words::UnspelledWord;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
+#[must_use]
 pub struct Grant {
     /// Sorted and without duplicates, like the clauses of each layer, so that equal grants compare equal. Never empty: zero layers
     /// would permit everything, whereas an empty layer permits nothing.
@@ -69,7 +70,6 @@ impl Grant {
     }
 
     /// Adds an origin to every clause.
-    #[must_use]
     pub fn with_origin(self, origin: impl Into<Arc<str>>) -> Self {
         let origin = origin.into();
         let layers = self.layers.iter().map(|layer| {
@@ -117,7 +117,6 @@ impl Grant {
     }
 
     /// Returns the grant that permits a target if both grants do.
-    #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         if Arc::ptr_eq(&self.layers, &other.layers) {
             return self.clone();
@@ -126,7 +125,6 @@ impl Grant {
     }
 
     /// Returns the grant that permits a target if this grant does and one of the clauses covers it.
-    #[must_use]
     pub fn narrow(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
         self.intersect(&Self::new(clauses))
     }

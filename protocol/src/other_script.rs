@@ -24,10 +24,12 @@ pub fn has_other_script(text: &str) -> bool {
 /// Returns true if a word imitates one of ASCII.
 fn is_mixed(word: &str) -> bool {
     let has_latin = word.contains(|c: char| c.is_ascii_alphabetic());
-    let is_look_alike = |c: char| LOOK_ALIKES.contains(c) || c.is_ascii_digit();
     word.contains(is_imitation)
         || has_latin && word.contains(is_of_other_script)
-        || !word.is_ascii() && word.chars().all(is_look_alike)
+        || !word.is_ascii()
+            && word
+                .chars()
+                .all(|c| LOOK_ALIKES.contains(c) || c.is_ascii_digit())
 }
 
 /// Letters of other scripts that look like Latin ones.

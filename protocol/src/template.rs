@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use self::piece::{Piece, parse};
+use self::piece::{Piece, fill, parse};
 use crate::access::Access;
 use crate::clause::Clause;
 use crate::invalid_target::InvalidTarget;
@@ -318,16 +318,7 @@ impl FromStr for Template {
             });
         }
         // A probe with harmless field values finds literal text that no target can have, such as `../{path}`.
-        let probe: String = pieces
-            .iter()
-            .map(|piece| {
-                if let Piece::Text(text) = piece {
-                    text
-                } else {
-                    "xx"
-                }
-            })
-            .collect();
+        let probe = fill(&pieces, "xx");
         Target::new(Access::Read, scheme, &probe).map_err(target)?;
         Ok(Self {
             scheme: scheme.to_owned(),

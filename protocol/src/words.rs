@@ -174,21 +174,15 @@ impl Word {
         matches!(self, Self::Known(_) | Self::Digest(_))
     }
 
-    fn for_display(self) -> Self {
-        let shown = |text: String| {
-            let text = text.replace(is_invisible, "\u{fffd}");
+    fn for_display(mut self) -> Self {
+        if let Self::Unknown(text) | Self::UnknownWords(text) = &mut self {
+            *text = text.replace(is_invisible, "\u{fffd}");
             // Without a `$` the text would be read back as a known word.
-            if text.contains('$') {
-                text
-            } else {
-                format!("${text}")
+            if !text.contains('$') {
+                text.insert(0, '$');
             }
-        };
-        match self {
-            Self::Unknown(text) => Self::Unknown(shown(text)),
-            Self::UnknownWords(text) => Self::UnknownWords(shown(text)),
-            known => known,
         }
+        self
     }
 }
 

@@ -246,20 +246,12 @@ impl Entry {
         if !self.handler().is_remote() {
             return Err(ToolErrorKind::InvalidOutput { violations });
         }
-        let [
-            Violation {
-                pointer,
-                expected,
-                found,
-                ..
-            },
-            ..,
-        ] = &violations[..]
-        else {
+        let Some(first) = violations.first() else {
             return Ok(());
         };
         let note = format!(
-            "[the structured result does not fit the tool's output schema at {pointer:?}: expected {expected}, found {found}; the call has run]"
+            "[the structured result does not fit the tool's output schema at {:?}: expected {}, found {}; the call has run]",
+            first.pointer, first.expected, first.found
         );
         let is_empty = result.content.is_empty();
         let value = result.structured.take().filter(|_| is_empty);
@@ -275,27 +267,20 @@ impl Entry {
         handler: EntryHandler,
         source: Source,
     ) -> Result<Self, RegisterError> {
-        let Tool {
-            name,
-            description,
-            parameters,
-            output,
-            effects,
-            limits,
-            ..
-        } = &tool;
-        let limiter = Limiter::new(limits).map_err(|reason| RegisterError::Limits {
+        let Tool { name, effects, .. } = &tool;
+        let limiter = Limiter::new(&tool.limits).map_err(|reason| RegisterError::Limits {
             name: name.clone(),
             reason,
         })?;
         // Without one, no model can choose the tool.
-        if description.trim().is_empty() {
+        if tool.description.trim().is_empty() {
             return Err(RegisterError::Description { name: name.clone() });
         }
+        let parameters = &tool.parameters;
         let inspected = (
             Inspected::for_parameters(parameters)
                 .map_err(|error| schema_error(name, "parameters", error))?,
-            output
+            tool.output
                 .as_ref()
                 .map(Inspected::for_output)
                 .transpose()
@@ -351,16 +336,11 @@ impl Entry {
 
     /// Checks that both schemas are valid in their dialects.
     pub(crate) fn with_checked_dialects(self) -> Result<Self, RegisterError> {
-        let Tool {
-            name,
-            parameters,
-            output,
-            ..
-        } = &self.tool;
+        let name = self.name();
         self.parameters
-            .check_dialect(parameters)
+            .check_dialect(&self.tool.parameters)
             .map_err(|error| schema_error(name, "parameters", error))?;
-        if let (Some(inspected), Some(output)) = (&self.output, output) {
+        if let (Some(inspected), Some(output)) = (&self.output, &self.tool.output) {
             inspected
                 .check_dialect(output)
                 .map_err(|error| schema_error(name, "output", error))?;

@@ -18,6 +18,7 @@ pub type PreviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Preview, ToolErr
 /// makes another one before the tool runs, and asks again if they differ. Of a diff, the lines that it adds and removes count.
 /// [`with_basis`](Self::with_basis) binds the approval, and one for the session, to the content of files too.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Preview {
     /// True if the text is a unified diff.
     pub is_diff: bool,
@@ -78,13 +79,11 @@ impl Preview {
     }
 
     /// Sets the content on which the effect depends. The default is [`Basis::Arguments`].
-    #[must_use]
     pub fn with_basis(self, basis: Basis) -> Self {
         Self { basis, ..self }
     }
 
     /// Appends text that is another one at another time, such as the next run of a job. An approval is not bound to it.
-    #[must_use]
     pub fn with_unbound_text(mut self, text: &str) -> Self {
         self.text += text;
         self

@@ -63,12 +63,9 @@ impl Failure {
 impl ToolError {
     /// Creates an error with a tool name, for code that runs tools. A handler returns a [kind](ToolErrorKind) instead.
     pub fn new(tool: impl Into<String>, kind: ToolErrorKind) -> Self {
-        Self(Failure {
-            tool: Some(tool.into()),
-            renamed: None,
-            kind,
-            is_unclear: false,
-        })
+        let mut error = Self::from(kind);
+        error.0.tool = Some(tool.into());
+        error
     }
 
     /// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The message should name the next step.

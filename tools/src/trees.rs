@@ -99,13 +99,9 @@ impl Trees {
         for a in &self.paths {
             both.paths
                 .extend(other.paths.iter().filter(|b| a.covers(b)).cloned());
-            both.paths.extend(
-                other
-                    .paths
-                    .iter()
-                    .filter(|b| b.covers(a))
-                    .map(|_| a.clone()),
-            );
+            if other.paths.iter().any(|b| b.covers(a)) {
+                both.paths.push(a.clone());
+            }
         }
         both.simplify()
     }

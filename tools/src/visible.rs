@@ -26,8 +26,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     } else {
         text.into()
     };
-    let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_invisible(c);
-    if text.chars().all(is_kept) {
+    if !text.contains(is_invisible_in_text) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -37,7 +36,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
             // Emoji need these characters. Behind ASCII, or in a row, they hide text.
             before.is_none_or(|before: char| !before.is_ascii() && !is_invisible(before));
         match c {
-            _ if is_kept(c) => out.push(c),
+            _ if !is_invisible_in_text(c) => out.push(c),
             '\u{200c}' | '\u{200d}' | '\u{fe0f}' if may_join => out.push(c),
             '\u{a0}'
             | '\u{1680}'
@@ -56,7 +55,11 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 /// so that none looks like a separate message.
 pub fn message(text: &str) -> String {
     let text = text.trim_end().replace("\r\n", "\n");
-    escape_where(&text, |c| is_invisible(c) && !matches!(c, '\n' | '\t')).replace('\n', "\n  ")
+    escape_where(&text, is_invisible_in_text).replace('\n', "\n  ")
+}
+
+fn is_invisible_in_text(c: char) -> bool {
+    is_invisible(c) && !matches!(c, '\n' | '\t')
 }
 
 /// Escapes the control characters that JSON permits in strings, DEL and C1. The JSON value stays the same.
@@ -71,8 +74,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
 
 /// Escapes [invisible](is_invisible) characters except line breaks and tabs, in the form of JSON. Used for the text of an error.
 pub(crate) fn readable(text: &str) -> Cow<'_, str> {
-    let is_escaped = |c| is_invisible(c) && !matches!(c, '\n' | '\t');
-    replace_where(text, is_escaped, escaped_in_json)
+    replace_where(text, is_invisible_in_text, escaped_in_json)
 }
 
 fn escaped_in_json(c: char) -> String {

@@ -104,17 +104,17 @@ fn segments_meet(one: &str, two: &str, is_pair: bool) -> bool {
 
 /// Returns false if no text is covered by both segments.
 fn segment_meets(one: &str, two: &str, is_pair: bool) -> bool {
-    let is_plain = |text: &str| !text.contains(['*', '?', '[']);
-    let covers = |pattern: &str, text: &str| match Pattern::compile(pattern) {
-        Ok(Pattern::Glob(glob)) => glob.is_match(text.as_bytes()),
-        _ => true,
+    let (pattern, text) = match [one, two].map(|text| text.contains(['*', '?', '['])) {
+        [false, false] => return one == two,
+        [false, true] => (two, one),
+        [true, false] => (one, two),
+        [true, true] => return true,
     };
-    match (is_plain(one), is_plain(two)) {
-        (true, true) => one == two,
-        (true, false) => is_pair || covers(two, one),
-        (false, true) => is_pair || covers(one, two),
-        (false, false) => true,
-    }
+    is_pair
+        || match Pattern::compile(pattern) {
+            Ok(Pattern::Glob(glob)) => glob.is_match(text.as_bytes()),
+            _ => true,
+        }
 }
 
 /// Returns true if the value is the base or below it.

@@ -281,22 +281,22 @@ fn is_path(text: &str) -> bool {
 /// Returns true for `a@b.c`, `A <a@b.c>` and several addresses with spaces between them.
 fn is_mail(text: &str) -> bool {
     let text = text.trim();
-    let is_one = |word: &str| {
-        let parts = word.split_once(AT);
-        parts.is_some_and(|(user, host)| {
-            !user.is_empty()
-                && host.len() > 1
-                && !word.contains(['(', ')', '='])
-                && !word.contains(char::is_whitespace)
-        })
-    };
     match text
         .strip_suffix('>')
         .and_then(|text| text.rsplit_once('<'))
     {
-        Some((_, inner)) => is_one(inner),
-        None => !text.is_empty() && text.split_whitespace().all(is_one),
+        Some((_, inner)) => is_mail_address(inner),
+        None => !text.is_empty() && text.split_whitespace().all(is_mail_address),
     }
+}
+
+fn is_mail_address(word: &str) -> bool {
+    word.split_once(AT).is_some_and(|(user, host)| {
+        !user.is_empty()
+            && host.len() > 1
+            && !word.contains(['(', ')', '='])
+            && !word.contains(char::is_whitespace)
+    })
 }
 
 fn is_phone(text: &str) -> bool {

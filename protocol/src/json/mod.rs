@@ -165,15 +165,12 @@ impl Json {
                 "JSON that nests deeper than {MAX_DEPTH} levels"
             )));
         }
-        let read = |floats| T::deserialize(NodeDeserializer::new(self.node(), floats));
+        let as_sent = T::deserialize(NodeDeserializer::new(self.node(), Floats::AsSent));
         // A parameter of any type must see the value that was sent, so floats become integers only if this fails.
-        read(Floats::AsSent).or_else(|error| {
-            if deserialize::has_integral_float(self.node()) {
-                read(Floats::AsIntegers)
-            } else {
-                Err(error)
-            }
-        })
+        if as_sent.is_err() && deserialize::has_integral_float(self.node()) {
+            return T::deserialize(NodeDeserializer::new(self.node(), Floats::AsIntegers));
+        }
+        as_sent
     }
 }
 

@@ -32,13 +32,11 @@ impl Serialized {
 pub(super) fn serialize(value: &impl Serialize) -> Result<Option<Serialized>, Error> {
     let mut bytes = Vec::with_capacity(128);
     let mut deepest = 0;
-    value.serialize(&mut Serializer::with_formatter(
-        &mut bytes,
-        Compact {
-            depth: 0,
-            deepest: &mut deepest,
-        },
-    ))?;
+    let format = Compact {
+        depth: 0,
+        deepest: &mut deepest,
+    };
+    value.serialize(&mut Serializer::with_formatter(&mut bytes, format))?;
     let text = String::from_utf8(bytes).map_err(Error::custom)?;
     Ok((deepest <= MAX_DEPTH).then(|| Serialized {
         text,

@@ -54,6 +54,15 @@ pub(super) fn parse(text: &str, shown: &dyn Fn() -> String) -> Result<Vec<Piece>
     Ok(pieces)
 }
 
+/// Returns the text of the pieces with a value in the place of each field.
+pub(super) fn fill(pieces: &[Piece], value: &str) -> String {
+    let texts = pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => text,
+        Piece::Field { .. } | Piece::Computed => value,
+    });
+    texts.collect()
+}
+
 fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Piece, InvalidTemplate> {
     if inside == "*" {
         return Ok(Piece::Computed);

@@ -1,6 +1,6 @@
 //! Templates of scheme `exec`: lists of words.
 
-use super::piece::Piece;
+use super::piece::{Piece, fill};
 use crate::access::Access;
 use crate::clause::Clause;
 use crate::target::Target;
@@ -20,16 +20,7 @@ pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {
         );
     }
     // Literal text has no NUL. `{*}` is a whole word, so that no text is glued to its quotes.
-    let probe: String = pieces
-        .iter()
-        .map(|piece| {
-            if let Piece::Text(text) = piece {
-                text
-            } else {
-                "\0"
-            }
-        })
-        .collect();
+    let probe = fill(pieces, "\0");
     let mut words = probe.split(' ');
     let are_plain =
         words.all(|word| word == "\0" || !word.is_empty() && word.chars().all(is_plain));

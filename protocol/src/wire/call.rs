@@ -66,13 +66,10 @@ pub struct InvalidCall {
 /// Hides the arguments, which may be secret.
 impl fmt::Debug for InvalidCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            id, name, source, ..
-        } = self;
         f.debug_struct("InvalidCall")
-            .field("id", id)
-            .field("name", name)
-            .field("source", source)
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("source", &self.source)
             .finish_non_exhaustive()
     }
 }

@@ -72,11 +72,7 @@ impl WireTool {
     pub(super) fn new(
         format: Format,
         tool: &Tool,
-        WireSchema {
-            schema: parameters,
-            arguments,
-            changes,
-        }: WireSchema,
+        wire: WireSchema,
         strict: Result<(), NotStrict>,
         has_examples: bool,
     ) -> Self {
@@ -86,10 +82,8 @@ impl WireTool {
             .iter()
             .filter(|_| has_examples)
             .map(|example| {
-                arguments
-                    .encode(&Json::from(example.arguments.clone()))
-                    .value()
-                    .clone()
+                let given = Json::from(example.arguments.clone());
+                wire.arguments.encode(&given).value().clone()
             })
             .collect();
         let mut description = tool.description.clone();
@@ -105,13 +99,13 @@ impl WireTool {
             examples: &examples,
         };
         let fields = format.fields(parts);
-        let definition = text_of(&fields, &parameters).into();
+        let definition = text_of(&fields, &wire.schema).into();
         Self {
             name,
             definition,
-            parameters,
-            arguments,
-            changes,
+            parameters: wire.schema,
+            arguments: wire.arguments,
+            changes: wire.changes,
             strict,
             fields,
         }

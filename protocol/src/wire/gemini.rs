@@ -69,7 +69,7 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
 /// [in its `parts`](https://ai.google.dev/gemini-api/docs/function-calling#multimodal-function-responses): other parts beside it are
 /// [refused](https://github.com/google-gemini/gemini-cli/pull/16137).
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let part = |WireResult { id, name, result }: &WireResult| {
+    let parts = results.iter().map(|WireResult { id, name, result }| {
         let (text, images) = Piece::split(Format::Gemini.pieces(id, result).0);
         let key = if result.is_error { "error" } else { "output" };
         let mut response = json!({"name": name, "response": {key: text}});
@@ -80,8 +80,8 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
             response["parts"] = parts.collect();
         }
         json!({"functionResponse": with_id(id, response)})
-    };
-    vec![json!({"role": "user", "parts": results.iter().map(part).collect::<Vec<_>>()})]
+    });
+    vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
 }
 
 fn with_id(id: &str, mut value: Value) -> Value {

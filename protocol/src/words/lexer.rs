@@ -64,23 +64,15 @@ pub(super) fn lex(text: &str, wildcards: bool) -> Result<Vec<Lexed>, &'static st
 
 /// Returns the variable after a `$`: `x`, `{x}`, or a special parameter such as `?`. Returns `None` if there is no plain variable.
 pub(super) fn variable(rest: &str) -> Option<&str> {
-    let name_length = |text: &str| {
-        text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(text.len())
-    };
+    let name = rest.strip_prefix('{').unwrap_or(rest);
+    let after = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let length = match rest.as_bytes().first()? {
         b'*' | b'@' | b'#' | b'?' | b'-' | b'$' | b'!' => 1,
-        b'{' => {
-            let length = 1 + name_length(&rest[1..]);
-            if length > 1 && rest[length..].starts_with('}') {
-                length + 1
-            } else {
-                0
-            }
-        }
-        _ => name_length(rest),
+        _ if after.len() == name.len() => return None,
+        b'{' => rest.len() - after.strip_prefix('}')?.len(),
+        _ => rest.len() - after.len(),
     };
-    (length > 0).then(|| &rest[..length])
+    Some(&rest[..length])
 }
 
 fn is_blank(c: char) -> bool {
@@ -208,11 +200,8 @@ impl Lexer<'_> {
                     }
                 },
                 // `"$@"` is any number of words.
-                '$' => self.variable(if self.rest.starts_with('@') {
-                    Count::Any
-                } else {
-                    Count::One
-                })?,
+                '$' if self.rest.starts_with('@') => self.variable(Count::Any)?,
+                '$' => self.variable(Count::One)?,
                 '`' => return Err(SUBSTITUTION),
                 c => self.push(c),
             }
@@ -277,12 +266,8 @@ impl Lexer<'_> {
 
     /// Reads a number of up to `length` digits.
     fn number(&mut self, length: usize, radix: u32) -> Result<u32, &'static str> {
-        let digits = self
-            .rest
-            .chars()
-            .take(length)
-            .take_while(|c| c.is_digit(radix))
-            .count();
+        let digits = self.rest.chars().take(length);
+        let digits = digits.take_while(|c| c.is_digit(radix)).count();
         let (digits, rest) = self.rest.split_at(digits);
         self.rest = rest;
         u32::from_str_radix(digits, radix).map_err(|_| ESCAPE)

@@ -63,10 +63,8 @@ impl WordsPattern {
                 "a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"
             ));
         }
-        Ok((
-            canonical,
-            Self::Glob(words.iter().map(pattern_word).collect()),
-        ))
+        let pattern = words.iter().map(pattern_word).collect();
+        Ok((canonical, Self::Glob(pattern)))
     }
 
     /// Creates the pattern that covers only this value, or nothing if it has unknown words.
@@ -145,9 +143,8 @@ fn unspelled(pattern: &[PatternWord], words: &[Word]) -> Option<Special> {
     };
     let mut found = specials(words, &is_literal);
     // In `env * git **`, the wildcard must not stand for the program that `env` runs.
-    let is_wild = |part: &PatternWord| part.literal().is_none();
-    let first = pattern.iter().position(is_wild).unwrap_or(pattern.len());
-    if pattern[first..].iter().any(|part| !is_wild(part))
+    let mut from_wildcard = pattern.iter().skip_while(|part| part.literal().is_some());
+    if from_wildcard.any(|part| part.literal().is_some())
         && let Some(index) = find_wrapped(words).filter(|index| !is_literal(*index))
     {
         found.push(Special::whole(index, Effect::Runs, (0, 0)));
@@ -164,12 +161,10 @@ fn unspelled(pattern: &[PatternWord], words: &[Word]) -> Option<Special> {
 
 fn pattern_word(lexed: &Lexed) -> PatternWord {
     match &lexed.word {
-        Word::Known(text) if !is_any(lexed) => PatternWord::One(
-            parts(text, &lexed.stars)
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-        ),
+        Word::Known(text) if !is_any(lexed) => {
+            let parts = parts(text, &lexed.stars).into_iter();
+            PatternWord::One(parts.map(str::to_owned).collect())
+        }
         _ => PatternWord::Any,
     }
 }
@@ -206,12 +201,9 @@ fn canonical(lexed: &Lexed) -> String {
     match &lexed.word {
         Word::Known(text) if !is_literal(lexed) => parts(text, &lexed.stars)
             .into_iter()
-            .map(|part| {
-                if part.is_empty() {
-                    String::new()
-                } else {
-                    quote(part)
-                }
+            .map(|part| match part {
+                "" => String::new(),
+                part => quote(part),
             })
             .collect::<Vec<_>>()
             .join("*"),

@@ -40,16 +40,18 @@ fn plain_options(words: &[Word]) -> Vec<String> {
         return plain_options(&words);
     }
     let program = Word::Known(name(program).to_owned());
-    let is_option = |index: usize| {
-        let word = words.get(index).and_then(Word::known);
-        word.is_some_and(|word| word.starts_with(['-', '+']))
-    };
     let mut starts = vec![1];
-    let mut index = 1;
     // The word after an option may be its value or the subcommand, so both readings are made.
-    while index < words.len().min(MOST) && (is_option(index) || index > 1 && is_option(index - 1)) {
-        index += 1;
-        starts.push(index);
+    for index in 1..words.len().min(MOST) {
+        // The program at the front is no option.
+        let near = words[(index - 1).max(1)..=index].iter();
+        if !near
+            .filter_map(Word::known)
+            .any(|word| word.starts_with(['-', '+']))
+        {
+            break;
+        }
+        starts.push(index + 1);
     }
     let values = starts.into_iter().filter_map(|start| {
         let words = [program.clone()]

@@ -115,23 +115,14 @@ impl Row {
 
     /// Returns true if no word of the program is special by a list.
     fn has_no_lists(&self) -> bool {
-        let Self {
-            runs,
-            loads,
-            writes,
-            itself,
-            operands,
-            commands,
-            is_strict,
-            reader,
-            ..
-        } = self;
-        [runs, loads, writes].iter().all(|list| list.is_empty())
-            && itself.is_none()
-            && operands.is_none()
-            && !is_strict
-            && reader.is_none()
-            && commands.iter().all(Self::has_no_lists)
+        self.runs.is_empty()
+            && self.loads.is_empty()
+            && self.writes.is_empty()
+            && self.itself.is_none()
+            && self.operands.is_none()
+            && !self.is_strict
+            && self.reader.is_none()
+            && self.commands.iter().all(Self::has_no_lists)
     }
 
     /// Returns true if a word of the program can make it run others or load code.
@@ -160,10 +151,8 @@ impl Row {
         // A bundle can have several.
         let mut found = forms.filter_map(|(effect, form)| Some((effect, self.length(form, word)?)));
         let (effect, length) = found.next()?;
-        Some((
-            effect,
-            found.map(|(_, length)| length).fold(length, usize::max),
-        ))
+        let lengths = found.map(|(_, length)| length);
+        Some((effect, lengths.fold(length, usize::max)))
     }
 
     /// Returns true if the row says that the word is not special.

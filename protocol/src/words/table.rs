@@ -83,16 +83,18 @@ const PLATFORMS: &str = "-gnu- -gnueabi- -gnueabihf- -musl- -mingw32- -elf- -eab
 
 /// Returns the row of a program by its name, with or without a version at its end, as in `python3.12`, and a platform before it.
 pub(super) fn row(name: &str) -> Option<&'static Row> {
-    let known = |name: &str| {
-        let without_version =
-            || name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-        BY_NAME
-            .get(name)
-            .or_else(|| BY_NAME.get(without_version()))
-            .copied()
-    };
-    let without_platform = || PLATFORMS.split(' ').find_map(|end| name.rsplit_once(end));
-    known(name).or_else(|| known(without_platform()?.1))
+    find_known(name).or_else(|| {
+        let mut platforms = PLATFORMS.split(' ');
+        let (_, name) = platforms.find_map(|end| name.rsplit_once(end))?;
+        find_known(name)
+    })
+}
+
+fn find_known(name: &str) -> Option<&'static Row> {
+    let row = BY_NAME.get(name).or_else(|| {
+        BY_NAME.get(name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-'))
+    });
+    row.copied()
 }
 
 #[cfg(test)]

@@ -42,12 +42,8 @@ impl UnspelledWord {
 
 impl fmt::Display for UnspelledWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            program,
-            word,
-            effect,
-        } = self;
-        let because = match effect {
+        let Self { program, word, .. } = self;
+        let because = match self.effect {
             Effect::Runs => "it can run another program",
             Effect::Loads => "it loads settings or code",
             Effect::Writes => "it writes or removes files",

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use http::{Method, StatusCode};
 use tools::ToolContext;
+use url::Url;
 
 use crate::body::ResponseStream;
 use crate::bounds::Bounds;
@@ -199,15 +200,8 @@ impl HttpClient {
             self.forget(hop);
             return answer;
         };
-        // Another request of the session may have stored the answer under a higher limit.
-        let within = |answer: Answer| {
-            if answer.body.len() > max_body_bytes {
-                return Err(HttpError::too_large(&hop.url, max_body_bytes));
-            }
-            Ok(answer)
-        };
         let conditions = match self.cache.find(&request, SystemTime::now()) {
-            Found::Fresh(answer) => return within(answer),
+            Found::Fresh(answer) => return check_size(answer, &hop.url, max_body_bytes),
             Found::Stale(headers) => Some(headers),
             Found::Nothing => None,
         };
@@ -217,7 +211,7 @@ impl HttpClient {
         if is_conditional && answer.status == StatusCode::NOT_MODIFIED {
             let now = SystemTime::now();
             if let Some(answer) = self.cache.confirm(&request, &answer.headers, now) {
-                return within(answer);
+                return check_size(answer, &hop.url, max_body_bytes);
             }
             answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await?;
         }
@@ -265,6 +259,14 @@ impl Default for HttpClient {
         Self::from_options(HttpOptions::default())
             .unwrap_or_else(|_| unreachable!("the default options are valid"))
     }
+}
+
+/// Refuses a stored answer above the limit. Another request of the session may have stored it under a higher one.
+fn check_size(answer: Answer, url: &Url, max_body_bytes: usize) -> Result<Answer, HttpError> {
+    if answer.body.len() > max_body_bytes {
+        return Err(HttpError::too_large(url, max_body_bytes));
+    }
+    Ok(answer)
 }
 
 /// Returns the request as the cache sees it. Returns `None` if its URL cannot be sent.

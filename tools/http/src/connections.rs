@@ -45,15 +45,12 @@ impl Connections {
     /// # Errors
     /// Returns [`HttpError::Option`] for an option that cannot be used.
     pub(crate) fn new(options: &HttpOptions) -> Result<Self, HttpError> {
-        let invalid = |option, reason: String| HttpError::Option { option, reason };
         let mut certificates = Vec::new();
         for pem in &options.root_certificates {
             let found = Certificate::from_pem_bundle(pem).unwrap_or_default();
             if found.is_empty() {
-                return Err(invalid(
-                    "root_certificates",
-                    "one is not a certificate in PEM; convert it".to_owned(),
-                ));
+                let reason = "one is not a certificate in PEM; convert it";
+                return Err(HttpError::option("root_certificates", reason));
             }
             certificates.extend(found);
         }
@@ -62,7 +59,7 @@ impl Connections {
             .as_deref()
             .map(proxy)
             .transpose()
-            .map_err(|reason| invalid("proxy", reason))?;
+            .map_err(|reason| HttpError::option("proxy", reason))?;
         Ok(Self {
             certificates,
             resolver: options
@@ -125,10 +122,7 @@ impl Connections {
         builder.build().map_err(|error| {
             let reason =
                 format!("{error}; check the root certificates of the options and the system");
-            HttpError::Option {
-                option: "root_certificates",
-                reason,
-            }
+            HttpError::option("root_certificates", reason)
         })
     }
 }

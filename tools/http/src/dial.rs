@@ -18,18 +18,16 @@ impl Exchange {
     /// Returns an [`HttpError`] if the address is not public, the name has none, or no connection is made in time.
     pub(crate) async fn dial(&self, url: &Url) -> Result<TcpStream, HttpError> {
         self.filter.check_literal(url)?;
-        let failed = |reason: String| HttpError::connect(url, reason);
         if self.connections.proxy.is_some() && !self.filter.names(url) {
-            return Err(failed(
-                "the proxy of the settings is for requests of tools alone".to_owned(),
-            ));
+            let reason = "the proxy of the settings is for requests of tools alone";
+            return Err(HttpError::connect(url, reason));
         }
         let limit = self.limits.first_byte;
         let dialled = timeout(limit, async {
             let addresses = self.addresses(url).await?;
             TcpStream::connect(&*addresses)
                 .await
-                .map_err(|error| failed(error.to_string()))
+                .map_err(|error| HttpError::connect(url, error.to_string()))
         });
         dialled
             .await
@@ -44,15 +42,14 @@ impl Exchange {
             return Ok(vec![SocketAddr::new(address, port)]);
         }
         let host = url.host_str().unwrap_or_default();
-        let nothing = |reason: String| HttpError::lookup(url, reason);
         let found = self
             .connections
             .resolver
             .resolve(host)
             .await
-            .map_err(|error| nothing(error.to_string()))?;
+            .map_err(|error| HttpError::lookup(url, error.to_string()))?;
         if found.is_empty() {
-            return Err(nothing("it has no address".to_owned()));
+            return Err(HttpError::lookup(url, "it has no address"));
         }
         let mut found = if self.filter.names(url) {
             found

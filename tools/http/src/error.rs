@@ -182,6 +182,13 @@ constructors! {
     failed: Failed { reason: String },
 }
 
+impl HttpError {
+    pub(crate) fn option(option: &'static str, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Option { option, reason }
+    }
+}
+
 impl From<HttpError> for ToolError {
     /// Converts refusals to themselves, and broken or refused connections to transient errors, which the pipeline may retry.
     fn from(error: HttpError) -> Self {

@@ -53,30 +53,24 @@ impl Exchange {
     /// # Errors
     /// Returns [`HttpError::Option`] or [`HttpError::Secret`] for an option that cannot be used.
     pub(crate) fn new(options: HttpOptions, slots: Arc<Slots>) -> Result<Self, HttpError> {
-        let filter =
-            AddressFilter::new(&options.private_hosts).map_err(|reason| HttpError::Option {
-                option: "private_hosts",
-                reason,
-            })?;
+        let filter = AddressFilter::new(&options.private_hosts)
+            .map_err(|reason| HttpError::option("private_hosts", reason))?;
         options.limits.check()?;
         for (index, secret) in options.secrets.iter().enumerate() {
-            let invalid = |reason: &str| HttpError::Secret {
-                name: secret.name.clone(),
-                reason: reason.to_owned(),
-            };
-            if secret.url.scheme() != "https" && !filter.names(&secret.url) {
-                return Err(invalid(
-                    "its origin is not encrypted; write https, or add the host to the private hosts",
-                ));
-            }
-            if options.secrets[..index]
-                .iter()
+            let mut earlier = options.secrets[..index].iter();
+            let reason = if secret.url.scheme() != "https" && !filter.names(&secret.url) {
+                "its origin is not encrypted; write https, or add the host to the private hosts"
+            } else if earlier
                 .any(|other| other.origin() == secret.origin() && other.header == secret.header)
             {
-                return Err(invalid(
-                    "another secret has the same origin and header; remove one of them",
-                ));
-            }
+                "another secret has the same origin and header; remove one of them"
+            } else {
+                continue;
+            };
+            return Err(HttpError::Secret {
+                name: secret.name.clone(),
+                reason: reason.to_owned(),
+            });
         }
         Ok(Self {
             connections: Connections::new(&options)?,

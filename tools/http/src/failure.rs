@@ -14,10 +14,6 @@ use crate::resolver::NoAddress;
 
 /// Converts an error of reqwest.
 pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>>) -> HttpError {
-    let masked = |text: String| match mask {
-        Some(mask) => mask.text(text),
-        None => text,
-    };
     let causes: Vec<_> =
         successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).collect();
     let url = url.to_string();
@@ -27,18 +23,19 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
             address: *address,
         };
     }
-    if let Some(NoAddress { reason, .. }) = find(&causes) {
-        return HttpError::Lookup {
-            url,
-            reason: masked(reason.clone()),
-        };
+    let lookup = find::<NoAddress>(&causes);
+    let mut reason = match (lookup, causes.last()) {
+        (Some(NoAddress { reason, .. }), _) => reason.clone(),
+        // The last cause says most, and the others contain it.
+        (None, Some(last)) => last.to_string(),
+        (None, None) => error.to_string(),
+    };
+    if let Some(mask) = mask {
+        reason = mask.text(reason);
     }
-    // The last cause says most, and the others contain it.
-    let reason = masked(
-        causes
-            .last()
-            .map_or_else(|| error.to_string(), ToString::to_string),
-    );
+    if lookup.is_some() {
+        return HttpError::Lookup { url, reason };
+    }
     // A later one may come after the request.
     if error.is_connect() && find::<rustls::Error>(&causes).is_some() {
         return HttpError::Tls { url, reason };

@@ -39,12 +39,8 @@ impl HttpLimits {
     pub(crate) fn check(&self) -> Result<(), HttpError> {
         if self.max_connections == 0 || self.max_connections_per_host == 0 || self.max_headers == 0
         {
-            let reason =
-                "max_connections, max_connections_per_host and max_headers are at least 1; raise them".to_owned();
-            return Err(HttpError::Option {
-                option: "limits",
-                reason,
-            });
+            let reason = "max_connections, max_connections_per_host and max_headers are at least 1; raise them";
+            return Err(HttpError::option("limits", reason));
         }
         Ok(())
     }

@@ -27,10 +27,10 @@ pub(crate) struct Slot {
 impl Slots {
     pub(crate) fn new(limits: &HttpLimits) -> Self {
         // More permits than the semaphore can have are as good as no limit.
-        let permits = |limit: usize| limit.min(Semaphore::MAX_PERMITS);
+        let all = limits.max_connections.min(Semaphore::MAX_PERMITS);
         Self {
-            all: Arc::new(Semaphore::new(permits(limits.max_connections))),
-            per_host: permits(limits.max_connections_per_host),
+            all: Arc::new(Semaphore::new(all)),
+            per_host: limits.max_connections_per_host.min(Semaphore::MAX_PERMITS),
             hosts: Mutex::default(),
         }
     }
@@ -38,15 +38,9 @@ impl Slots {
     /// Waits until a request to the host of this URL may be made. Requests that wait for their host do not block other hosts.
     pub(crate) async fn acquire(&self, url: &Url) -> Slot {
         let host = self.host(&url.origin().ascii_serialization());
-        let permit = |semaphore: Arc<Semaphore>| async move {
-            semaphore
-                .acquire_owned()
-                .await
-                .unwrap_or_else(|_| unreachable!("the semaphores are never closed"))
-        };
-        let host = permit(host).await;
+        let host = wait_for(host).await;
         Slot {
-            _permits: (host, permit(self.all.clone()).await),
+            _permits: (host, wait_for(self.all.clone()).await),
         }
     }
 
@@ -59,4 +53,11 @@ impl Slots {
             .or_insert_with(|| Arc::new(Semaphore::new(self.per_host)))
             .clone()
     }
+}
+
+async fn wait_for(semaphore: Arc<Semaphore>) -> OwnedSemaphorePermit {
+    semaphore
+        .acquire_owned()
+        .await
+        .unwrap_or_else(|_| unreachable!("the semaphores are never closed"))
 }

@@ -65,24 +65,29 @@ impl SharedCounters {
         change: impl FnOnce(&mut [u64]) -> Result<(), E>,
     ) -> Result<Result<(), E>, CounterError> {
         let mut connection = self.connection.lock().ignore_poison();
-        let update = || -> rusqlite::Result<Result<(), E>> {
-            let transaction = begin(&mut connection)?;
-            let values = keys.iter().map(|key| read(&transaction, key));
-            let mut values = values.collect::<Result<Vec<_>, _>>()?;
-            if let Err(refused) = change(&mut values) {
-                return Ok(Err(refused));
-            }
-            for (key, value) in keys.iter().zip(values) {
-                write(&transaction, key, value)?;
-            }
-            transaction.commit()?;
-            Ok(Ok(()))
-        };
-        update().map_err(|error| CounterError {
+        update(&mut connection, keys, change).map_err(|error| CounterError {
             path: self.path.clone(),
             reason: error.to_string(),
         })
     }
+}
+
+fn update<E>(
+    connection: &mut Connection,
+    keys: &[CounterKey],
+    change: impl FnOnce(&mut [u64]) -> Result<(), E>,
+) -> rusqlite::Result<Result<(), E>> {
+    let transaction = begin(connection)?;
+    let values = keys.iter().map(|key| read(&transaction, key));
+    let mut values = values.collect::<Result<Vec<_>, _>>()?;
+    if let Err(refused) = change(&mut values) {
+        return Ok(Err(refused));
+    }
+    for (key, value) in keys.iter().zip(values) {
+        write(&transaction, key, value)?;
+    }
+    transaction.commit()?;
+    Ok(Ok(()))
 }
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {

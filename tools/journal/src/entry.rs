@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tools::Digest;
 
-use crate::ledger::stored_digest;
+use crate::ledger::{find_digest, stored_digest};
 use crate::open::Fault;
 use crate::row::RULING;
 
@@ -89,18 +89,6 @@ impl AuditEntry {
     /// Reads a row by column names. The row must have all columns and the hash.
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, Fault> {
         let seq: i64 = row.get("seq")?;
-        let digest = |column| {
-            row.get::<_, Option<Vec<u8>>>(column)?
-                .map(|bytes| stored_digest(seq, bytes))
-                .transpose()
-        };
-        // An audit must show damaged rows too: a text that is not JSON is returned as a string.
-        let json = |column| {
-            let text: Option<String> = row.get(column)?;
-            Ok::<_, Fault>(
-                text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))),
-            )
-        };
         Ok(Self {
             seq: row.get("seq")?,
             at_ms: row.get("at_ms")?,
@@ -119,16 +107,22 @@ impl AuditEntry {
             principal: row.get("principal")?,
             correlation_id: row.get("correlation_id")?,
             tool: row.get("tool")?,
-            tool_digest: digest("tool_digest")?,
-            arguments_digest: digest("arguments_digest")?,
-            arguments: json("arguments")?,
+            tool_digest: find_digest(row, seq, "tool_digest")?,
+            arguments_digest: find_digest(row, seq, "arguments_digest")?,
+            arguments: find_json(row, "arguments")?,
             error: row.get("error")?,
             reason: row.get("reason")?,
-            result_digest: digest("result_digest")?,
-            result: json("result")?,
+            result_digest: find_digest(row, seq, "result_digest")?,
+            result: find_json(row, "result")?,
             duration_us: row.get("duration_us")?,
             ruling: row.get(RULING)?,
             hash: stored_digest(seq, row.get("hash")?)?,
         })
     }
+}
+
+/// Reads a column of JSON. An audit must show damaged rows too: a text that is not JSON is returned as a string.
+fn find_json(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Value>> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
 }

@@ -49,13 +49,17 @@ pub fn erase(path: impl AsRef<Path>, session: &str) -> Result<usize, EraseError>
     // Reading does not create a missing file.
     open::to_read(path.as_ref())?;
     let mut connection = open::to_write(path.as_ref(), Durability::Power)?;
-    let failed = |fault: Fault| EraseError::Write {
-        reason: fault.to_string(),
-    };
-    if let Some(row) = first_older(&connection, session).map_err(failed)? {
+    if let Some(row) = first_older(&connection, session)? {
         return Err(EraseError::Older { row });
     }
-    erase_session(&mut connection, path.as_ref(), session).map_err(failed)
+    Ok(erase_session(&mut connection, path.as_ref(), session)?)
+}
+
+impl From<Fault> for EraseError {
+    fn from(fault: Fault) -> Self {
+        let reason = fault.to_string();
+        Self::Write { reason }
+    }
 }
 
 /// Returns the session's first row without a digest of its content.
@@ -65,7 +69,7 @@ fn first_older(connection: &Connection, session: &str) -> Result<Option<u64>, Fa
 }
 
 fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Result<usize, Fault> {
-    let transaction = open::begin(connection, path)?;
+    let transaction = open::SCHEMA.begin(connection, path)?;
     let rows: Vec<i64> = transaction
         .prepare("SELECT seq FROM entry WHERE session = ?")?
         .query_map([session], |row| row.get(0))?

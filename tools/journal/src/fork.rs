@@ -64,7 +64,7 @@ fn copy(
     // One read transaction, so that rows and messages are of the same moment.
     // `transaction` would need the audit mutably. An audit has no other transaction open.
     let source = audit.connection.unchecked_transaction()?;
-    let transaction = open::begin(target, to)?;
+    let transaction = open::SCHEMA.begin(target, to)?;
     let mut ledger = Ledger::new(&transaction)?;
     copy_rows(&source, session, &mut ledger, name)?;
     if let Some(mut start) = start::find(&source, audit.version, session)? {

@@ -1,7 +1,7 @@
 //! [`Ledger`]: reads and writes a journal within one transaction.
 
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, RowIndex, params, params_from_iter};
 use tools::Digest;
 use tools::journal::{CallKey, RecordedCall};
 
@@ -104,39 +104,41 @@ impl<'a> Ledger<'a> {
             return Ok(None);
         };
         let seq: i64 = row.get(0)?;
-        let digest = |column| {
-            row.get::<_, Option<Vec<u8>>>(column)?
-                .map(|bytes| stored_digest(seq, bytes))
-                .transpose()
-        };
         let outcome = row.get::<_, Option<i64>>(4)?.unwrap_or(seq);
-        let damaged = |column| Fault::Damaged {
-            row: outcome,
-            column,
-        };
         let result = row
             .get::<_, Option<String>>(5)?
             .map(|text| serde_json::from_str(&text));
         let error = row.get::<_, Option<String>>(6)?.map(|code| code.parse());
         Ok(Some(RecordedCall {
             attempt: row.get(1)?,
-            tool_digest: digest(2)?,
-            arguments_digest: digest(3)?,
-            result: result.transpose().map_err(|_| damaged("result"))?,
-            error: error.transpose().map_err(|_| damaged("error"))?,
+            tool_digest: find_digest(row, seq, 2)?,
+            arguments_digest: find_digest(row, seq, 3)?,
+            result: result
+                .transpose()
+                .map_err(|_| Fault::damaged(outcome, "result"))?,
+            error: error
+                .transpose()
+                .map_err(|_| Fault::damaged(outcome, "error"))?,
         }))
     }
 }
 
 /// Converts a stored digest.
 pub(crate) fn stored_digest(row: i64, bytes: Vec<u8>) -> Result<Digest, Fault> {
-    let bytes: [u8; 32] = bytes.try_into().map_err(|_| Fault::Damaged {
-        row,
-        column: "digest",
-    })?;
-    Ok(bytes.into())
+    let bytes: Result<[u8; 32], _> = bytes.try_into();
+    Ok(bytes.map_err(|_| Fault::damaged(row, "digest"))?.into())
+}
+
+/// Reads the digest in a column of the row with this number, if there is one.
+pub(crate) fn find_digest(
+    row: &rusqlite::Row<'_>,
+    seq: i64,
+    column: impl RowIndex,
+) -> Result<Option<Digest>, Fault> {
+    let bytes: Option<Vec<u8>> = row.get(column)?;
+    bytes.map(|bytes| stored_digest(seq, bytes)).transpose()
 }
 
 fn to_u64(row: i64, number: i64, column: &'static str) -> Result<u64, Fault> {
-    u64::try_from(number).map_err(|_| Fault::Damaged { row, column })
+    u64::try_from(number).map_err(|_| Fault::damaged(row, column))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 use tools::journal::JournalError;
 use tools_store::{Durability, Schema, StoreError};
 
@@ -12,7 +12,7 @@ pub(crate) const VERSION: i64 = SCHEMA.version();
 /// The schema of a journal, with SQLite's application id `tCrJ`. A file of an older version gets the missing migrations.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const SCHEMA: Schema = Schema::new(
+pub(crate) const SCHEMA: Schema = Schema::new(
     "journal",
     0x7443_724a,
     &[FIRST, MESSAGES, SESSIONS, MODELS, JOBS],
@@ -103,17 +103,6 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
     Ok(SCHEMA.open(path, durability)?)
 }
 
-/// Begins a transaction that writes to the open journal at `path`.
-///
-/// # Errors
-/// Returns an error if another process writes for too long, or if a newer program has migrated the file since it was opened.
-pub(crate) fn begin<'a>(
-    connection: &'a mut Connection,
-    path: &Path,
-) -> Result<Transaction<'a>, StoreError> {
-    SCHEMA.begin(connection, path)
-}
-
 /// Opens a journal for reading. Returns its schema version too.
 pub(crate) fn to_read(path: &Path) -> Result<(Connection, i64), OpenError> {
     Ok(SCHEMA.open_to_read(path)?)
@@ -153,6 +142,12 @@ pub(crate) enum Fault {
     LogInUse,
     #[error("cannot write {column}")]
     Unwritable { column: &'static str },
+}
+
+impl Fault {
+    pub(crate) fn damaged(row: i64, column: &'static str) -> Self {
+        Self::Damaged { row, column }
+    }
 }
 
 impl From<Fault> for JournalError {

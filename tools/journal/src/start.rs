@@ -84,17 +84,15 @@ impl Ledger<'_> {
         let sql =
             "INSERT OR REPLACE INTO session (session, at_ms, workspace, permitted, provider, model, base_url, job)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-        let SessionStart {
-            at_ms,
-            workspace,
-            provider,
-            model,
-            base_url,
-            job,
-            ..
-        } = start;
         let row = params![
-            session, at_ms, workspace, permitted, provider, model, base_url, job
+            session,
+            start.at_ms,
+            start.workspace,
+            permitted,
+            start.provider,
+            start.model,
+            start.base_url,
+            start.job,
         ];
         self.connection.prepare_cached(sql)?.execute(row)?;
         Ok(())

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tools::journal::JournalError;
 
 use crate::ledger::Ledger;
-use crate::open::{Fault, OpenError, begin};
+use crate::open::{Fault, OpenError, SCHEMA};
 
 /// The capacity of the queue. Senders wait while it is full.
 const QUEUE: usize = 1024;
@@ -29,9 +29,10 @@ impl Writer {
     /// Starts the thread that writes to the journal at `path`, which the connection has open.
     pub(crate) fn start(connection: Connection, path: PathBuf) -> Result<Self, OpenError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let write = move || write(connection, &path, queue);
-        let thread = thread::Builder::new().name("toolcrib-journal".to_owned());
-        let thread = thread.spawn(write).map_err(OpenError::Thread)?;
+        let thread = thread::Builder::new()
+            .name("toolcrib-journal".to_owned())
+            .spawn(move || write(connection, &path, queue))
+            .map_err(OpenError::Thread)?;
         Ok(Self {
             jobs: Some(jobs),
             thread: Some(thread),
@@ -111,12 +112,14 @@ fn write(mut connection: Connection, path: &Path, mut queue: mpsc::Receiver<Box<
         {
             batch.push(next);
         }
-        let committed = commit(&mut connection, path, &mut batch);
+        let committed = commit(&mut connection, path, &mut batch).map_err(JournalError::from);
         let is_shared = batch.len() > 1;
         for mut job in batch {
             let committed = match &committed {
                 // A failed job must not fail the others of its batch.
-                Err(_) if is_shared => commit(&mut connection, path, slice::from_mut(&mut job)),
+                Err(_) if is_shared => {
+                    commit(&mut connection, path, slice::from_mut(&mut job)).map_err(Into::into)
+                }
                 committed => committed.clone(),
             };
             job.answer(committed);
@@ -128,17 +131,14 @@ fn commit(
     connection: &mut Connection,
     path: &Path,
     jobs: &mut [Box<dyn Job>],
-) -> Result<(), JournalError> {
-    let mut commit = || -> Result<(), Fault> {
-        let transaction = begin(connection, path)?;
-        let mut ledger = Ledger::new(&transaction)?;
-        // Checked after taking the lock, because waiting for it may have taken long.
-        jobs.iter_mut()
-            .filter(|job| !job.is_cancelled())
-            .try_for_each(|job| job.work(&mut ledger))?;
-        Ok(transaction.commit()?)
-    };
-    Ok(commit()?)
+) -> Result<(), Fault> {
+    let transaction = SCHEMA.begin(connection, path)?;
+    let mut ledger = Ledger::new(&transaction)?;
+    // Checked after taking the lock, because waiting for it may have taken long.
+    jobs.iter_mut()
+        .filter(|job| !job.is_cancelled())
+        .try_for_each(|job| job.work(&mut ledger))?;
+    Ok(transaction.commit()?)
 }
 
 #[cfg(test)]

@@ -90,6 +90,12 @@ impl Attribute {
             .unwrap_or_else(|| parse_quote!(::tools))
     }
 
+    /// Returns the templates of all effects.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &LitStr> {
+        let read = self.reads.iter();
+        read.chain(&self.writes).chain(&self.destroys)
+    }
+
     fn read_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> syn::Result<()> {
         let key = input.call(Ident::parse_any).map_err(|error| {
             let message = format!("expected the name of an attribute; write one of: {KEYS}");

@@ -154,13 +154,13 @@ fn passed_with_context(function: &Function, here: Span) -> impl Iterator<Item = 
 
 /// Returns the expression for each parameter, or `None` for the context.
 fn quote_arguments(function: &Function, here: Span) -> Vec<Option<TokenStream>> {
-    let expression = |parameter: &Parameter| match parameter {
+    let expressions = function.parameters.iter().map(|parameter| match parameter {
         Parameter::Context { .. } => None,
         Parameter::Argument(argument) => {
             let ident = &argument.ident;
             Some(quote_spanned! {here=> __arguments.#ident })
         }
         Parameter::Arguments(_) | Parameter::Invalid => Some(quote_spanned! {here=> __arguments }),
-    };
-    function.parameters.iter().map(expression).collect()
+    });
+    expressions.collect()
 }

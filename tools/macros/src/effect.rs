@@ -12,14 +12,7 @@ use crate::template;
 ///
 /// Optional arguments are checked by the compiler, which knows their types, and their defaults at registration.
 pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Errors) {
-    let templates = || {
-        attribute
-            .reads
-            .iter()
-            .chain(&attribute.writes)
-            .chain(&attribute.destroys)
-    };
-    let touches = attribute.open_world.is_some() || templates().next().is_some();
+    let touches = attribute.open_world.is_some() || attribute.templates().next().is_some();
     match attribute.pure {
         Some(pure) if touches => {
             errors.at(pure, "`pure` contradicts the other effects of this tool; remove `pure`, or remove `reads`, `writes`, `destroys` and `open_world`");
@@ -34,7 +27,8 @@ pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Err
         ),
         _ => {}
     }
-    match (&attribute.targets, templates().find(|template| template::is_computed(&template.value()))) {
+    let mut templates = attribute.templates();
+    match (&attribute.targets, templates.find(|template| template::is_computed(&template.value()))) {
         (Some(path), None) => errors.on(
             path,
             "`targets` computes the targets of templates with `{*}`, and there is none; write one, such as `writes = \"exec:{*}\"`",
@@ -45,7 +39,7 @@ pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Err
         _ => {}
     }
     let properties = function.properties();
-    for template in templates() {
+    for template in attribute.templates() {
         match template::fields(&template.value()) {
             Ok(fields) => check_fields(template, &fields, properties.as_deref(), errors),
             Err(message) => errors.at(template.span(), message),

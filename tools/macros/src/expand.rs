@@ -169,12 +169,9 @@ fn arguments(function: &Function) -> TokenStream {
         return TokenStream::new();
     }
     let fields = function.arguments().map(|argument| {
-        let crate::parameter::Argument {
-            ident,
-            ty,
-            attributes,
-            ..
-        } = argument;
+        let attributes = &argument.attributes;
+        let ident = &argument.ident;
+        let ty = &argument.ty;
         quote! { #(#attributes)* #ident: #ty }
     });
     quote! {
@@ -188,22 +185,15 @@ fn arguments(function: &Function) -> TokenStream {
 /// Returns the checks that no target depends on an optional argument whose absence has no stated meaning. The type decides, not its
 /// spelling, so an alias of `Option` is found. The fields of an `#[args]` struct are checked at registration.
 fn presence(attribute: &Attribute, function: &Function) -> TokenStream {
-    let templates = attribute
-        .reads
-        .iter()
-        .chain(&attribute.writes)
-        .chain(&attribute.destroys)
-        .map(LitStr::value);
-    let fields: Vec<(String, String)> = templates
-        .flat_map(|text| {
-            let fields = template::fields(&text).unwrap_or_default();
-            fields
-                .into_iter()
-                .map(move |field| (field, text.clone()))
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    let check = |argument: &crate::parameter::Argument| {
+    let mut fields = Vec::new();
+    for text in attribute.templates().map(LitStr::value) {
+        for field in template::fields(&text).unwrap_or_default() {
+            fields.push((field, text.clone()));
+        }
+    }
+    let arguments = function.arguments();
+    let checked = arguments.filter(|argument| !argument.states_default);
+    let checks = checked.filter_map(|argument| {
         let (field, text) = fields
             .iter()
             .find(|(field, _)| *field == argument.property)?;
@@ -221,27 +211,12 @@ fn presence(attribute: &Attribute, function: &Function) -> TokenStream {
                 #assertion;
             };
         })
-    };
-    function
-        .arguments()
-        .filter(|argument| !argument.states_default)
-        .filter_map(check)
-        .collect()
+    });
+    checks.collect()
 }
 
 /// Returns the expression that builds the definition. Unset fields are left to `Default`, which keeps the generated code small.
 fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
-    let Attribute {
-        title,
-        reads,
-        writes,
-        destroys,
-        timeout_ms,
-        max_output_bytes,
-        tags,
-        examples,
-        ..
-    } = attribute;
     let description = doc::pieces(&function.item.attrs);
     let parameters = match function.arguments_type() {
         Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::parameters_of::<#ty>() },
@@ -254,17 +229,16 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
             set.extend(quote! { #field: ::core::option::Option::Some(#value), });
         }
     };
-    option("title", title.as_ref().map(|title| title as _));
-    option("timeout_ms", timeout_ms.as_ref().map(|limit| limit as _));
-    option(
-        "max_output_bytes",
-        max_output_bytes.as_ref().map(|limit| limit as _),
-    );
+    let bytes = attribute.max_output_bytes.as_ref();
+    let timeout = attribute.timeout_ms.as_ref();
+    option("title", attribute.title.as_ref().map(|title| title as _));
+    option("timeout_ms", timeout.map(|limit| limit as _));
+    option("max_output_bytes", bytes.map(|limit| limit as _));
     for (field, texts) in [
-        ("reads", reads),
-        ("writes", writes),
-        ("destroys", destroys),
-        ("tags", tags),
+        ("reads", &attribute.reads),
+        ("writes", &attribute.writes),
+        ("destroys", &attribute.destroys),
+        ("tags", &attribute.tags),
     ] {
         if !texts.is_empty() {
             let field = Ident::new(field, Span::call_site());
@@ -283,8 +257,8 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
             set.extend(quote! { #field: true, });
         }
     }
-    if !examples.is_empty() {
-        let examples = examples.iter().map(example);
+    if !attribute.examples.is_empty() {
+        let examples = attribute.examples.iter().map(example);
         set.extend(quote! { examples: ::std::vec![#(#examples),*], });
     }
     quote! {

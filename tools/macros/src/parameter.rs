@@ -114,20 +114,16 @@ impl Parameter {
                 format_args!("the parameter `{ident}` has no doc comment; write one above it with `///`, because it describes the argument to the model (mark a struct that holds all arguments with `#[args]` instead)"),
             );
         }
-        let SerdeAttributes {
-            name,
-            is_flattened,
-            states_default,
-        } = SerdeAttributes::parse(&attributes);
-        let property = name.unwrap_or_else(|| ident.unraw().to_string());
+        let serde = SerdeAttributes::parse(&attributes);
+        let property = serde.name.unwrap_or_else(|| ident.unraw().to_string());
         let ty = Type::clone(&parameter.ty);
         Self::Argument(Box::new(Argument {
             ident,
             ty,
             attributes,
             property,
-            is_flattened,
-            states_default,
+            is_flattened: serde.is_flattened,
+            states_default: serde.states_default,
         }))
     }
 }

@@ -112,15 +112,12 @@ impl Index {
         let documents = self.documents.iter().map(|document| &**document);
         let allowed = documents.filter(|document| may(&document.name));
         let (ranked, number) = self.ranking.rank(allowed, &query, limit);
-        let found = |(score, document): (f64, &Document)| {
-            let matches = matches(document, &query);
-            Found {
-                name: document.name.clone(),
-                score,
-                matches,
-            }
-        };
-        (ranked.into_iter().map(found).collect(), number)
+        let found = ranked.into_iter().map(|(score, document)| Found {
+            name: document.name.clone(),
+            score,
+            matches: matches(document, &query),
+        });
+        (found.collect(), number)
     }
 
     /// Returns the number of tools.

@@ -1,5 +1,7 @@
 //! BM25 over weighted fields.
 
+use std::cmp::Ordering;
+
 use crate::document::Document;
 use crate::field::Field;
 use crate::query::Query;
@@ -68,21 +70,18 @@ impl Ranking {
         let mut ranked: Vec<(f64, &Document)> = Vec::with_capacity(candidates.len());
         for (document, length, end) in candidates {
             let saturation = self.k1 * (1.0 - self.b + self.b * length / average);
-            let score = |(word, count): &(usize, f64)| {
+            let scores = hits[start..end].iter().map(|(word, count)| {
                 rarities[*word] * count * (self.k1 + 1.0) / (count + saturation)
-            };
-            ranked.push((hits[start..end].iter().map(score).sum(), document));
+            });
+            ranked.push((scores.sum(), document));
             start = end;
         }
-        let better = |(a, one): &(f64, &Document), (b, other): &(f64, &Document)| {
-            b.total_cmp(a).then_with(|| one.name.cmp(&other.name))
-        };
         let having_words = ranked.len();
         if limit < having_words {
-            ranked.select_nth_unstable_by(limit, better);
+            ranked.select_nth_unstable_by(limit, compare);
             ranked.truncate(limit);
         }
-        ranked.sort_unstable_by(better);
+        ranked.sort_unstable_by(compare);
         (ranked, having_words)
     }
 
@@ -90,4 +89,9 @@ impl Ranking {
         let counts = self.weights.iter().zip(counts);
         counts.map(|(weight, count)| weight * count.into()).sum()
     }
+}
+
+/// Compares two results: the better one comes first, and equally good ones are sorted by name.
+fn compare((a, one): &(f64, &Document), (b, other): &(f64, &Document)) -> Ordering {
+    b.total_cmp(a).then_with(|| one.name.cmp(&other.name))
 }

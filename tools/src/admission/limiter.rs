@@ -26,30 +26,25 @@ impl Limiter {
     /// # Errors
     /// Returns a message with a valid value if no call could run within the limits.
     pub(crate) fn new(limits: &Limits) -> Result<Option<Self>, String> {
-        let Limits {
-            rate,
-            max_concurrency,
-            ..
-        } = limits;
         // Each call would wait for ever, so registration refuses the tool.
-        if *max_concurrency == Some(0) {
+        if limits.max_concurrency == Some(0) {
             return Err(
                 "max_concurrency is 0, so no call could run; set it to 1 or more".to_owned(),
             );
         }
+        let rate = limits.rate;
         if rate.is_some_and(|rate| rate.calls == 0 || rate.per_ms == 0 || rate.per_ms > LONGEST_MS)
         {
             return Err(format!(
                 "rate is invalid; set at least 1 call in 1 to {LONGEST_MS} ms"
             ));
         }
-        if rate.is_none() && max_concurrency.is_none() {
+        if rate.is_none() && limits.max_concurrency.is_none() {
             return Ok(None);
         }
-        let slots = max_concurrency.unwrap_or(u32::MAX);
         Ok(Some(Self(Mutex::new(LimiterState {
             running: 0,
-            slots,
+            slots: limits.max_concurrency.unwrap_or(u32::MAX),
             bucket: rate.map(Bucket::new),
         }))))
     }

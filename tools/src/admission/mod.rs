@@ -54,8 +54,10 @@ pub(crate) use self::key::Key;
 pub(crate) use self::limiter::Limiter;
 pub(crate) use self::table::Request;
 
-/// The retry delay reported by a full queue: most calls take less than this.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// The refusal of a full queue: most calls take less than its delay.
+const FULL: Refused = Refused {
+    retry_after: Duration::from_secs(1),
+};
 
 /// Limits the concurrency of calls and runs conflicting calls one after the other.
 ///
@@ -136,9 +138,7 @@ impl Admission {
     /// # Errors
     /// Returns [`Refused`] if the queue is full, or if a nested call would have to wait but may not.
     pub(crate) fn register(&self, request: Request<'_>) -> Result<Permit<'_>, Refused> {
-        let full = Refused {
-            retry_after: RETRY_AFTER,
-        };
+        // Dropping the permit takes the lock, so it happens after `change` released it.
         let (permit, may_stay) = self
             .change(|table, wakers| {
                 let id = table.register(request, &self.concurrency, wakers)?;
@@ -151,9 +151,8 @@ impl Admission {
                     may_stay,
                 ))
             })
-            .ok_or(full)?;
-        // Dropping the permit takes the lock, so it happens after `change` released it.
-        if may_stay { Ok(permit) } else { Err(full) }
+            .ok_or(FULL)?;
+        if may_stay { Ok(permit) } else { Err(FULL) }
     }
 
     #[cfg(test)]
@@ -222,11 +221,7 @@ impl Permit<'_> {
             loop {
                 let again = match self.admission.status(id, task.waker()) {
                     Status::Running => return Poll::Ready(Ok(())),
-                    Status::Refused => {
-                        return Poll::Ready(Err(Refused {
-                            retry_after: RETRY_AFTER,
-                        }));
-                    }
+                    Status::Refused => return Poll::Ready(Err(FULL)),
                     Status::Waiting(None) => return Poll::Pending,
                     Status::Waiting(Some(again)) => again,
                 };

@@ -101,22 +101,16 @@ impl Table {
         } = request;
         let mut before = 0;
         let mut behind = Vec::new();
-        let conflicts = self.index.conflicts(&keys);
-        let others = || {
-            conflicts
-                .iter()
-                .copied()
-                .filter(|other| !outer_calls.contains(other))
-        };
+        let mut others = self.index.conflicts(&keys);
+        others.retain(|other| !outer_calls.contains(other));
         // Rule 5: a call that waits here could wait for one that waits for its outer call.
-        if rule == WaitRule::Bound
-            && others().any(|other| self.calls[&other].state == TicketState::Running)
-        {
+        let mut states = others.iter().map(|other| self.calls[other].state);
+        if rule == WaitRule::Bound && states.any(|state| state == TicketState::Running) {
             return None;
         }
         let id = self.next;
         self.next += 1;
-        for other in others() {
+        for other in others {
             let Some(call) = self.calls.get_mut(&other) else {
                 continue;
             };

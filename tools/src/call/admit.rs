@@ -19,14 +19,18 @@ pub(super) fn keys(entry: &Entry, caller: &ToolContext, targets: &[Target]) -> V
     if targets.is_empty() || entry.tool().limits.delegates {
         return Vec::new();
     }
-    let key = |target: &Target| Key::new(target, caller.domain(target.scheme()));
-    let mut keys: Vec<Key> = targets.iter().map(key).collect();
+    let mut keys: Vec<_> = targets.iter().map(|target| key(caller, target)).collect();
     // Nobody knows what a program writes before it runs, so it conflicts with all that it may write.
     if targets.iter().any(|target| target.scheme() == PROGRAM) {
         let written = Trees::from_grant(caller.grant(), Access::Write);
-        keys.extend(written.targets(Access::Write).map(|target| key(&target)));
+        let written = written.targets(Access::Write);
+        keys.extend(written.map(|target| key(caller, &target)));
     }
     keys
+}
+
+fn key(caller: &ToolContext, target: &Target) -> Key {
+    Key::new(target, caller.domain(target.scheme()))
 }
 
 /// Admits a call without targets and without limits of its tool. Returns `None` for any other call, or if this call would have to

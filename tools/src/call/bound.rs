@@ -24,17 +24,12 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> ToolResul
         return result;
     }
     let limit = limit(overflow.entry);
-    let mut note = None;
-    if let Some(size) = result
-        .structured
-        .as_ref()
-        .and_then(|value| size::over(value, limit))
-    {
-        note = result
-            .structured
-            .take()
-            .and_then(|value| left_out(overflow, &result.content, &value, size));
-    }
+    let structured = result.structured.as_ref();
+    let size = structured.and_then(|value| size::over(value, limit));
+    let note = size.and_then(|size| {
+        let value = result.structured.take()?;
+        left_out(overflow, &result.content, &value, size)
+    });
     if note.is_none() && is_short(&result.content, limit) {
         return result;
     }
@@ -151,16 +146,10 @@ fn bound_pieces(content: &mut Vec<Content>, most: usize) {
 
 /// Truncates the texts to their fair shares of the limit: a text within an even share stays whole, and the longer ones divide the rest.
 fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
-    if content
-        .iter_mut()
-        .filter_map(text_of)
-        .map(|text| text.len())
-        .sum::<usize>()
-        <= limit
-    {
+    let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
+    if texts.iter().map(|text| text.len()).sum::<usize>() <= limit {
         return;
     }
-    let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
     // The shortest goes first, so that what it leaves of its share is for the longer ones.
     texts.sort_by_key(|text| text.len());
     let mut left = limit;
@@ -208,11 +197,8 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
             ..
         } => {
             let others = [description.as_ref(), mime_type.as_ref()];
-            (
-                "a link",
-                &none,
-                [&[Some(uri), Some(name)], &others[..]].concat(),
-            )
+            let labels = [Some(uri), Some(name)].into_iter().chain(others);
+            ("a link", &none, labels.collect())
         }
         _ => return,
     };

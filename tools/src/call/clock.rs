@@ -51,11 +51,17 @@ pub(super) async fn until_answered<F: Future>(
     by: Instant,
     answer: F,
 ) -> Result<F::Output, NoAnswer> {
-    let mut answer = pin!(until_cancelled(cx, answer));
+    let answered = by_time(by, until_cancelled(cx, answer)).await;
+    answered.ok_or(NoAnswer::Late)?.ok_or(NoAnswer::Cancelled)
+}
+
+/// Awaits a future. Returns `None` if the time comes first.
+pub(super) async fn by_time<F: Future>(by: Instant, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
     let mut late = pin!(until(by));
-    poll_fn(|task| match answer.as_mut().poll(task) {
-        Poll::Ready(answered) => Poll::Ready(answered.ok_or(NoAnswer::Cancelled)),
-        Poll::Pending => late.as_mut().poll(task).map(|()| Err(NoAnswer::Late)),
+    poll_fn(|task| match future.as_mut().poll(task) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => late.as_mut().poll(task).map(|()| None),
     })
     .await
 }
@@ -113,11 +119,10 @@ pub(super) struct Alarm {
 
 impl Alarm {
     pub(super) fn new(call: &CallScope) -> Self {
-        let wait = |token: &CancellationToken| Box::pin(token.clone().cancelled_owned());
         let outer = call.caller.call().map(Arc::as_ref).map(CallScope::token);
         Self {
-            cancelled: wait(call.caller.cancellation()),
-            outlived: outer.map(wait),
+            cancelled: wait_cancelled(call.caller.cancellation()),
+            outlived: outer.map(wait_cancelled),
             timer: timer(call.deadline.at()),
         }
     }
@@ -143,6 +148,10 @@ impl Alarm {
             None => Poll::Ready(ToolErrorKind::internal(NO_CLOCK)),
         }
     }
+}
+
+fn wait_cancelled(token: &CancellationToken) -> Pin<Box<WaitForCancellationFutureOwned>> {
+    Box::pin(token.clone().cancelled_owned())
 }
 
 fn late(call: &CallScope) -> ToolErrorKind {

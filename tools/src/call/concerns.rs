@@ -41,17 +41,13 @@ fn about_urls(
     sent: &SentTexts<'_>,
 ) -> Vec<Concern> {
     let remedy = "use a URL that a prompt or a link of a page of this host contains";
-    let is_any_host = |target: &&Target| {
-        cx.rulings(entry.tool(), std::slice::from_ref(*target))
-            .any(|ruling| ruling.is_any_host())
-    };
     let concerns = sent.urls.iter().filter_map(|(target, url)| {
         let reason = match () {
             () if !known.contains(url) => {
                 "the path or query of the URL has text that is neither in a prompt nor in a link of a document of this host, \
                  so the call may carry out what the session has read"
             }
-            () if is_any_host(target) && !known.contains_host(url) => {
+            () if is_any_host(entry, cx, target) && !known.contains_host(url) => {
                 "the host is neither in a prompt nor in a clause, so its name may carry out what the session has read"
             }
             () if sent.texts.len() > 1
@@ -81,6 +77,11 @@ fn about_urls(
 }
 
 /// Adds the targets of the concerns to those that need an approval.
+fn is_any_host(entry: &Entry, cx: &ToolContext, target: &Target) -> bool {
+    cx.rulings(entry.tool(), std::slice::from_ref(target))
+        .any(|ruling| ruling.is_any_host())
+}
+
 pub(super) fn join(unapproved: Option<Vec<Target>>, concerns: &[Concern]) -> Option<Vec<Target>> {
     if concerns.is_empty() {
         return unapproved;

@@ -64,29 +64,32 @@ pub(super) fn convert(cx: Option<&ToolContext>, entry: &Entry, arguments: Input)
     // A `Value` would round integers beyond 64 bits, and the tool would get another number than the model wrote.
     let is_exact = !arguments.json().extent().has_big_integer;
     let misfits = matches!(&checked, Err(ToolErrorKind::InvalidArguments { .. })) && is_exact;
-    let (arguments, checked, mut readings) =
-        match misfits.then(|| read(&entry.tool().parameters, arguments.value())) {
-            Some(Some((value, readings))) => {
-                let arguments = Input::new(value.into(), entry.has_masked());
-                let checked = entry.check_arguments(&arguments);
-                (arguments, checked, readings)
-            }
-            _ => (arguments, checked, Vec::new()),
-        };
+    let mut converted = Converted {
+        arguments,
+        checked,
+        readings: Vec::new(),
+    };
+    if misfits
+        && let Some((value, readings)) = read(&entry.tool().parameters, converted.arguments.value())
+    {
+        converted.replace(entry, value);
+        converted.readings = readings;
+    }
     let root = cx
         .filter(|_| is_exact)
         .and_then(ToolContext::service::<FileRoot>);
-    match root.and_then(|root| relative_paths(entry, &arguments, &root, &mut readings)) {
-        Some(arguments) => Converted {
-            checked: entry.check_arguments(&arguments),
-            arguments,
-            readings,
-        },
-        None => Converted {
-            arguments,
-            checked,
-            readings,
-        },
+    if let Some(root) = root
+        && let Some(value) = relative_paths(entry, &root, &mut converted)
+    {
+        converted.replace(entry, value);
+    }
+    converted
+}
+
+impl Converted {
+    fn replace(&mut self, entry: &Entry, arguments: Value) {
+        self.arguments = Input::new(arguments.into(), entry.has_masked());
+        self.checked = entry.check_arguments(&self.arguments);
     }
 }
 
@@ -94,10 +97,13 @@ pub(super) fn convert(cx: Option<&ToolContext>, entry: &Entry, arguments: Input)
 /// if there are none.
 fn relative_paths(
     entry: &Entry,
-    arguments: &Input,
     root: &FileRoot,
-    readings: &mut Vec<Reading>,
-) -> Option<Input> {
+    Converted {
+        arguments,
+        readings,
+        ..
+    }: &mut Converted,
+) -> Option<Value> {
     let mut changed: Option<Value> = None;
     let Effects::Declared(declared) = &entry.tool().effects else {
         return None;
@@ -140,29 +146,20 @@ fn relative_paths(
             }
         }
     }
-    changed.map(|value| Input::new(value.into(), entry.has_masked()))
+    changed
 }
 
 /// Returns the note about a reading, without a value, because that may be secret.
 pub(super) fn note(reading: &Reading, spelled: impl Fn(&str) -> String) -> Content {
-    let Reading {
-        pointer,
-        written,
-        read,
-    } = reading;
-    let path = pointer.trim_start_matches('/');
+    let Reading { written, read, .. } = reading;
+    let path = reading.pointer.trim_start_matches('/');
     let (first, rest) = path
         .split_once('/')
         .map_or((path, None), |(first, rest)| (first, Some(rest)));
-    let name = match (first, rest) {
-        ("", _) => "the arguments".to_owned(),
-        (first, None) => spelled(first),
-        (first, Some(rest)) => format!("{}/{rest}", spelled(first)),
-    };
-    let name = if first.is_empty() {
-        name
-    } else {
-        quote(&name, 128).to_string()
+    let name = match rest {
+        _ if first.is_empty() => "the arguments".to_owned(),
+        None => quote(&spelled(first), 128),
+        Some(rest) => quote(&format!("{}/{rest}", spelled(first)), 128),
     };
     let verb = if first.is_empty() { "were" } else { "was" };
     Content::text(match read {

@@ -165,10 +165,8 @@ pub fn validate(
         .and_then(|arguments| {
             let time_limit = cx.unwrap_or(&Host::new()).deadline_for(entry);
             in_time(time_limit, || {
-                let Converted {
-                    arguments, checked, ..
-                } = convert::convert(cx, entry, arguments);
-                validate::validate_in(cx, entry, &arguments, checked)
+                let converted = convert::convert(cx, entry, arguments);
+                validate::validate_in(cx, entry, &converted.arguments, converted.checked)
             })
         });
     validated.map_err(|error| error.with_tool(entry.name()))
@@ -179,8 +177,8 @@ pub fn read_arguments(entry: &Entry, arguments: &Json, cx: &ToolContext) -> Json
     let Ok(input) = parse::parse(entry, arguments.clone().into()) else {
         return arguments.clone();
     };
-    let Converted { arguments, .. } = convert::convert(Some(cx), entry, input);
-    arguments.json().clone()
+    let converted = convert::convert(Some(cx), entry, input);
+    converted.arguments.json().clone()
 }
 
 /// Runs a call in a scope that is the running call's scope or a part of it.

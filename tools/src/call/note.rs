@@ -49,8 +49,8 @@ pub(super) fn notes(
 
 /// Adds notes to a result. Model services show a structured value only without other content, so the value becomes text first.
 pub(super) fn add(result: &mut ToolResult, notes: Vec<Content>) {
-    let is_blank = |piece: &Content| piece.as_text().is_some_and(|text| text.trim().is_empty());
-    if result.content.iter().all(is_blank)
+    let mut texts = result.content.iter().map(Content::as_text);
+    if texts.all(|text| text.is_some_and(|text| text.trim().is_empty()))
         && let Some(value) = &result.structured
     {
         result.content = vec![Content::text(value.to_string())];

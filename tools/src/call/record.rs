@@ -11,13 +11,13 @@ use protocol::wire::Format;
 use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
-use super::clock::until_cancelled;
+use super::clock::{by_time, until_cancelled};
 use crate::context::{CallOrigin, CallScope, ParentCall, ToolContext, error_result};
 use crate::entry::Entry;
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
     BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture,
-    OutcomeRecord, RecordedCall,
+    OutcomeRecord,
 };
 use crate::policy::Ruling;
 use crate::resolve::{Resolve as _, Scope};
@@ -143,35 +143,30 @@ impl Record {
             Ok(found) => found,
             Err(error) => return Err(self.settle_failed(error)),
         };
-        let Some(RecordedCall {
-            attempt,
-            tool_digest,
-            arguments_digest,
-            result,
-            error,
-        }) = found
-        else {
+        let Some(found) = found else {
             return Ok(None);
         };
+        let digests = (found.tool_digest, found.arguments_digest);
         // The run took another way than the recorded one, so that no later record fits either.
-        if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
+        if digests != (self.tool_digest, Some(arguments.digest())) {
             return Err(ToolErrorKind::Diverged {
                 place: key.to_string(),
             });
         }
         // A cancelled call may have run in part, so its effects are unknown.
-        let result = result.filter(|_| error != Some(ErrorCode::Cancelled));
+        let is_cancelled = found.error == Some(ErrorCode::Cancelled);
+        let result = found.result.filter(|_| !is_cancelled);
         if let Some(result) = &result {
             self.state = RecordState::Settled;
             // The outer tool received an error at the time. It would take a result for a success.
-            if let (Some(code), true) = (error, self.depth > 0) {
+            if let (Some(code), true) = (found.error, self.depth > 0) {
                 return Err(replayed_error(code, result.to_text()));
             }
         // The process may have died before or after the effect. A second payment is worse than a question.
         } else if !entry.tool().effects.is_idempotent() {
             return Err(ToolErrorKind::OutcomeUnknown);
         }
-        self.attempt = attempt.saturating_add(1);
+        self.attempt = found.attempt.saturating_add(1);
         Ok(result)
     }
 
@@ -353,24 +348,11 @@ async fn wait_until<'a, T>(
     by: Instant,
     operation: impl FnOnce() -> JournalFuture<'a, T>,
 ) -> Result<T, JournalWaitError> {
-    let mut answer = pin!(Isolated::new(operation));
-    let mut alarm = None;
-    poll_fn(|task| {
-        if let Poll::Ready(answer) = answer.as_mut().poll(task) {
-            return Poll::Ready(match answer {
-                Ok(answer) => answer.map_err(|error| JournalWaitError::Broken(error.to_string())),
-                Err(Panic(message)) => Err(JournalWaitError::Broken(format!(
-                    "the journal panicked: {message}"
-                ))),
-            });
-        }
-        let alarm = alarm.get_or_insert_with(|| timer(by));
-        alarm.as_mut().map_or(Poll::Pending, |timer| {
-            timer
-                .as_mut()
-                .poll(task)
-                .map(|()| Err(JournalWaitError::Late))
-        })
-    })
-    .await
+    match by_time(by, Isolated::new(operation)).await {
+        Some(Ok(answer)) => answer.map_err(|error| JournalWaitError::Broken(error.to_string())),
+        Some(Err(Panic(message))) => Err(JournalWaitError::Broken(format!(
+            "the journal panicked: {message}"
+        ))),
+        None => Err(JournalWaitError::Late),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use super::clock::{Alarm, end_reason};
 use crate::context::{CallScope, ToolContext};
@@ -58,26 +58,9 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
     type Output = Result<T, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self {
-            call,
-            alarm,
-            handler,
-            entry,
-            ..
-        } = &mut *self;
-        // A call that was stopped may have taken effect, and must then not be repeated.
-        let stopped = |kind| {
-            let error = ToolError::from(kind);
-            let has_effects = entry.is_some_and(|entry| !entry.tool().effects.is_idempotent());
-            if has_effects {
-                error.with_unclear_effects()
-            } else {
-                error
-            }
-        };
-
-        // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
-        let outcome = match Pin::new(handler).poll(task) {
+        let this = &mut *self;
+        let outcome = match Pin::new(&mut this.handler).poll(task) {
+            // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
             Poll::Ready(Err(Panic(message))) => {
                 return Poll::Ready(Err(ToolErrorKind::Panicked { message }.into()));
             }
@@ -85,16 +68,21 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
             Poll::Pending => None,
         };
         // After the end, a result is dropped even if it is here: a driver may have stopped waiting and answered the model.
-        if let Some(kind) = end_reason(call) {
-            return Poll::Ready(Err(stopped(kind)));
+        let kind = match (end_reason(this.call), outcome) {
+            (Some(kind), _) => kind,
+            (None, Some(result)) => return Poll::Ready(result.map_err(own_failure)),
+            (None, None) => {
+                let alarm = this.alarm.get_or_insert_with(|| Alarm::new(this.call));
+                ready!(alarm.poll(this.call, task))
+            }
+        };
+        let mut error = ToolError::from(kind);
+        // A call that was stopped may have taken effect, and must then not be repeated.
+        let effects = this.entry.map(|entry| &entry.tool().effects);
+        if effects.is_some_and(|effects| !effects.is_idempotent()) {
+            error = error.with_unclear_effects();
         }
-        if let Some(result) = outcome {
-            return Poll::Ready(result.map_err(own_failure));
-        }
-        alarm
-            .get_or_insert_with(|| Alarm::new(call))
-            .poll(call, task)
-            .map(|kind| Err(stopped(kind)))
+        Poll::Ready(Err(error))
     }
 }
 

@@ -59,7 +59,10 @@ pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, scope: &Scope, a
 fn open_span(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
     // The name comes from a model and can be of any length; a valid one is at most this long.
     let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
-    let make = || {
+    // A tool that calls from its own task or thread has left its span there.
+    let outer = cx.call().filter(|_| Span::current().is_none());
+    let outer = outer.map_or_else(Span::none, |call| call.span.get());
+    let span = outer.in_scope(|| {
         info_span!(
             target: "tools",
             "execute_tool",
@@ -78,12 +81,7 @@ fn open_span(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
             { CORRELATION_ID } = cx.correlation_id(),
             { ERROR_TYPE } = Empty,
         )
-    };
-    let span = match cx.call() {
-        // A tool that calls from its own task or thread has left its span there.
-        Some(call) if Span::current().is_none() => call.span.get().in_scope(make),
-        _ => make(),
-    };
+    });
     let is_own = !span.is_disabled();
     // Spans of nested calls would lose their ancestors if this one, which is filtered out, were their parent.
     let span = ScopeSpan::new(if is_own { span } else { Span::current() });

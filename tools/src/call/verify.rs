@@ -5,7 +5,6 @@ use protocol::Example;
 use super::validate::validate;
 use crate::entry::{Entry, schema_error};
 use crate::register_error::RegisterError;
-use crate::schema::SchemaError;
 use crate::tool_error::ToolErrorKind;
 
 impl Entry {
@@ -16,11 +15,12 @@ impl Entry {
     /// - [`RegisterError::Schema`] if a schema does not compile.
     /// - [`RegisterError::Example`] if an example does not fit its schema.
     pub fn verify(&self) -> Result<(), RegisterError> {
-        let schema = |part| {
-            move |source: &SchemaError| schema_error(&self.tool().name, part, source.clone())
-        };
-        self.parameters().map_err(schema("parameters"))?;
-        self.output().transpose().map_err(schema("output"))?;
+        let name = self.name();
+        self.parameters()
+            .map_err(|error| schema_error(name, "parameters", error.clone()))?;
+        self.output()
+            .transpose()
+            .map_err(|error| schema_error(name, "output", error.clone()))?;
         self.tool()
             .examples
             .iter()
@@ -38,19 +38,19 @@ impl Entry {
         example: &Example,
     ) -> Result<(), RegisterError> {
         let Example { arguments, result } = example;
-        let refused = |violations| RegisterError::Example {
-            name: self.tool().name.clone(),
-            index,
-            violations,
-        };
-        if let Err(ToolErrorKind::InvalidArguments { violations }) =
+        let checked = if let Err(ToolErrorKind::InvalidArguments { violations }) =
             validate(self, &arguments.clone().into())
         {
-            return Err(refused(violations));
-        }
-        if let (Some(Ok((schema, output))), Some(result)) = (self.output(), result) {
-            output.check(schema, result.into(), None).map_err(refused)?;
-        }
-        Ok(())
+            Err(violations)
+        } else if let (Some(Ok((schema, output))), Some(result)) = (self.output(), result) {
+            output.check(schema, result.into(), None)
+        } else {
+            Ok(())
+        };
+        checked.map_err(|violations| RegisterError::Example {
+            name: self.name().clone(),
+            index,
+            violations,
+        })
     }
 }

@@ -38,22 +38,16 @@ pub(crate) struct Linked {
 }
 
 impl Slot {
-    pub(crate) fn linked(submission: &'static Submission, admission: Arc<Admission>) -> Self {
-        Self::Linked(Arc::new(Linked {
-            submission,
-            admission,
-            entry: OnceLock::new(),
-        }))
-    }
-
-    /// Creates the slot of a linked tool that cannot be used.
-    fn refused(
+    /// Creates the slot of a linked tool. A refused one cannot be used.
+    pub(crate) fn linked(
         submission: &'static Submission,
         admission: Arc<Admission>,
-        error: RegisterError,
+        refusal: Option<RegisterError>,
     ) -> Self {
         let entry = OnceLock::new();
-        entry.get_or_init(|| Err(error));
+        if let Some(error) = refusal {
+            entry.get_or_init(|| Err(error));
+        }
         Self::Linked(Arc::new(Linked {
             submission,
             admission,
@@ -66,7 +60,7 @@ impl Slot {
         match self {
             // Its calls may run already, and two admissions of one entry would not know of each other's.
             Self::Linked(linked) if linked.entry.get().is_none() => {
-                Self::linked(linked.submission, admission.clone())
+                Self::linked(linked.submission, admission.clone(), None)
             }
             other => other,
         }
@@ -187,13 +181,6 @@ impl Slots {
     ) -> Self {
         let mut present: BTreeMap<&ToolName, Vec<&'static Submission>> = BTreeMap::new();
         let mut former: BTreeMap<ToolName, BTreeSet<&ToolName>> = BTreeMap::new();
-        // An invalid former name is an error of the definition.
-        let former_names = |submission: &Submission| {
-            submission
-                .was
-                .iter()
-                .filter_map(|was| ToolName::new(was).ok())
-        };
         for (name, submission) in submissions {
             present.entry(name).or_default().push(submission);
             for was in former_names(submission) {
@@ -222,10 +209,7 @@ impl Slots {
         let mut slots = Self::default();
         for (name, holders) in &present {
             let slot = match &holders[..] {
-                [only] => match refusal(name, only) {
-                    Some(error) => Slot::refused(only, admission.clone(), error),
-                    None => Slot::linked(only, admission.clone()),
-                },
+                [only] => Slot::linked(only, admission.clone(), refusal(name, only)),
                 several => {
                     let mut sources: Vec<_> =
                         several.iter().map(|holder| holder.source.clone()).collect();
@@ -346,6 +330,12 @@ impl Slots {
             .map(|(former, present)| (former.as_str(), present.as_str()));
         ToolError::not_found(name, present.chain(former))
     }
+}
+
+/// Returns the valid former names. An invalid one is an error of the definition.
+fn former_names(submission: &Submission) -> impl Iterator<Item = ToolName> {
+    let names = submission.was.iter();
+    names.filter_map(|was| ToolName::new(was).ok())
 }
 
 impl Resolve for Slots {

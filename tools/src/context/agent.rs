@@ -42,9 +42,10 @@ impl ToolContext {
     /// - [`AgentError::Undeclared`] inside of a call whose tool does not declare that it
     ///   [delegates](protocol::Limits::delegates).
     pub fn with_agent(&self, name: &str) -> Result<Self, AgentError> {
-        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         // A slash separates the levels of the path, and the path is in journals, events and questions.
-        if name.is_empty() || name.len() > Self::MAX_AGENT_NAME || !name.bytes().all(is_allowed) {
+        let mut bytes = name.bytes();
+        let is_allowed = bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+        if name.is_empty() || name.len() > Self::MAX_AGENT_NAME || !is_allowed {
             return Err(AgentError::Name {
                 name: visible::head(name, 80).to_owned(),
             });

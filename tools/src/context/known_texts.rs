@@ -242,13 +242,10 @@ impl Texts {
 impl fmt::Debug for KnownTexts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts = self.lock();
-        let prompts = texts.prompts.len();
-        let sent = texts.sent.len();
-        let count = texts.count;
         f.debug_struct("KnownTexts")
-            .field("prompts", &prompts)
-            .field("sent", &sent)
-            .field("count", &count)
+            .field("prompts", &texts.prompts.len())
+            .field("sent", &texts.sent.len())
+            .field("count", &texts.count)
             .finish()
     }
 }

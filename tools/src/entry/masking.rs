@@ -43,14 +43,12 @@ impl Entry {
         let Some(kept) = self.handler().kept_call() else {
             return masked;
         };
-        let argument = |name| arguments.value().get(name);
-        let Some(inner) = argument(kept.arguments) else {
+        let arguments = arguments.value();
+        let Some(inner) = arguments.get(kept.arguments) else {
             return masked;
         };
-        let inner = match (
-            argument(kept.tool).and_then(Value::as_str).and_then(find),
-            inner,
-        ) {
+        let tool = arguments.get(kept.tool).and_then(Value::as_str);
+        let inner = match (tool.and_then(find), inner) {
             (Some(tool), inner) => tool.masked_in(&inner.clone().into(), find).into_value(),
             // Names are never masked.
             (None, Value::Object(members)) => members

@@ -74,13 +74,7 @@ impl Rule {
         if tool.is_none() && target.is_none() {
             return Err(InvalidRule::Empty);
         }
-        let compile = |glob: &str| {
-            ToolGlob::compile(glob).map_err(|reason| InvalidRule::Tool {
-                glob: glob.to_owned(),
-                reason,
-            })
-        };
-        let tool = tool.map(compile).transpose()?;
+        let tool = tool.map(compile_tool).transpose()?;
         let origins = target
             .as_ref()
             .map(|target| target.origins().clone())
@@ -262,21 +256,28 @@ impl PartialEq for Rule {
 impl Eq for Rule {}
 
 /// Parses an example call.
+fn compile_tool(glob: &str) -> Result<ToolGlob, InvalidRule> {
+    ToolGlob::compile(glob).map_err(|reason| InvalidRule::Tool {
+        glob: glob.to_owned(),
+        reason,
+    })
+}
+
 fn call(example: &str) -> Result<(ToolName, Option<Target>), InvalidRule> {
-    let invalid = |reason: String| InvalidRule::Example {
+    read_call(example).map_err(|reason| InvalidRule::Example {
         example: example.to_owned(),
         reason,
-    };
+    })
+}
+
+fn read_call(example: &str) -> Result<(ToolName, Option<Target>), String> {
     let (tool, target) = match example.split_once(' ') {
         Some((tool, target)) => (tool, Some(target)),
         None => (example, None),
     };
-    let tool = ToolName::new(tool).map_err(|error| invalid(error.to_string()))?;
-    let target = target
-        .map(str::parse)
-        .transpose()
-        .map_err(|error: protocol::InvalidTarget| invalid(error.to_string()))?;
-    Ok((tool, target))
+    let tool = ToolName::new(tool).map_err(|error| error.to_string())?;
+    let target = target.map(str::parse::<Target>).transpose();
+    Ok((tool, target.map_err(|error| error.to_string())?))
 }
 
 /// The decision of a rule about a call, ordered by strictness. Of several verdicts the greatest holds.

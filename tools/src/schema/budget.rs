@@ -104,12 +104,15 @@ pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
         .iter()
         .map(|text| pattern::Cost::from_pattern(text))
         .collect();
-    let owned = |patterns: BTreeSet<&str>| patterns.into_iter().map(str::to_owned).collect();
     Ok(Inspection {
         measure,
-        patterns: owned(graph.patterns),
-        name_patterns: owned(graph.name_patterns),
+        patterns: own(graph.patterns),
+        name_patterns: own(graph.name_patterns),
     })
+}
+
+fn own(patterns: BTreeSet<&str>) -> Vec<String> {
+    patterns.into_iter().map(str::to_owned).collect()
 }
 
 /// Bounds the nesting and length of a schema. Does not recurse, so that later steps may.

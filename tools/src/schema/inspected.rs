@@ -59,8 +59,9 @@ impl Inspected {
     /// # Errors
     /// Returns an error if the schema does not compile.
     pub(crate) fn validator(&self, schema: &Value) -> Result<&Validator, &SchemaError> {
-        let compile = || Validator::compile(schema, &self.inspection).map(Box::new);
-        self.validator.get_or_init(compile).as_deref()
+        self.validator
+            .get_or_init(|| Validator::compile(schema, &self.inspection).map(Box::new))
+            .as_deref()
     }
 }
 

@@ -138,14 +138,13 @@ struct Masking<'a> {
 impl Masking<'_> {
     /// Masks a value to which these subschemas apply.
     fn value(&mut self, subschemas: &[usize], value: &Value, levels: usize) -> Value {
-        let is = |holds: fn(&Subschema) -> bool| {
-            subschemas
-                .iter()
-                .any(|index| holds(&self.mask.subschemas[*index]))
-        };
+        let mut present = subschemas.iter().map(|index| &self.mask.subschemas[*index]);
         match value {
             Value::Null => Value::Null,
-            _ if self.left == 0 || levels == 0 || is(|subschema| subschema.is_secret) => {
+            _ if self.left == 0
+                || levels == 0
+                || present.clone().any(|subschema| subschema.is_secret) =>
+            {
                 MASK.into()
             }
             Value::Object(members) => {
@@ -164,7 +163,7 @@ impl Masking<'_> {
                 masked.collect()
             }
             // A single value in the place of an object may be the secret that belongs into it.
-            _ if is(|subschema| subschema.leads_to_secret) => MASK.into(),
+            _ if present.any(|subschema| subschema.leads_to_secret) => MASK.into(),
             single => single.clone(),
         }
     }

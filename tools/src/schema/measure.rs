@@ -202,9 +202,8 @@ fn add<'a>(sum: &mut Looks<'a>, other: &Looks<'a>) {
 
 /// Returns the visits of the child that is visited most. Subschemas for any child add to those for a particular child.
 fn busiest(looks: &Looks<'_>) -> u64 {
-    let any = |part| looks.get(&part).copied().unwrap_or(0);
-    let items = any(ValuePart::Items);
-    let properties = any(ValuePart::Properties);
+    let items = looks.get(&ValuePart::Items).copied().unwrap_or(0);
+    let properties = looks.get(&ValuePart::Properties).copied().unwrap_or(0);
     let children = looks.iter().map(|(part, count)| match part {
         ValuePart::Item(_) => count.saturating_add(items),
         ValuePart::Property(_) => count.saturating_add(properties),

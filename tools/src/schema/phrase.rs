@@ -10,6 +10,7 @@ use crate::visible::visible_json;
 
 /// The longest value that is shown as JSON, in characters.
 const SHOWN: usize = 64;
+const SHORT: usize = 4 * SHOWN;
 
 /// Returns the value as JSON with sorted keys, or a description if that is longer than 64 characters.
 pub(crate) fn show(value: &Value) -> String {
@@ -32,11 +33,10 @@ pub(crate) fn show(value: &Value) -> String {
 
 /// Returns false for values that are surely longer than [`SHOWN`] as JSON, so that a large value costs no more than a small one.
 fn is_small(value: &Value) -> bool {
-    let is_short = |text: &str| text.len() <= 4 * SHOWN;
     walk::values(value).take(SHOWN + 1).count() <= SHOWN
         && walk::values(value).all(|(value, _)| match value {
-            Value::String(text) => is_short(text),
-            Value::Object(members) => members.keys().all(|name| is_short(name)),
+            Value::String(text) => text.len() <= SHORT,
+            Value::Object(members) => members.keys().all(|name| name.len() <= SHORT),
             _ => true,
         })
 }

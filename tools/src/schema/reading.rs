@@ -293,18 +293,17 @@ fn read_typed(name: &str, value: &Value) -> Option<Value> {
 
 /// Returns a number whose digits are kept.
 fn number(text: &str) -> Option<Number> {
-    let json = Json::parse(text)
-        .ok()
-        .filter(|json| !json.extent().has_big_integer)?;
-    json.node().to_number()
+    parse(text)?.node().to_number()
+}
+
+fn document(text: &str) -> Option<Value> {
+    parse(text).map(Json::into_value)
 }
 
 /// Returns the JSON that a text holds. Its integers fit into 64 bits, so that their digits are kept.
-fn document(text: &str) -> Option<Value> {
-    let json = Json::parse(text)
-        .ok()
-        .filter(|json| !json.extent().has_big_integer)?;
-    Some(json.into_value())
+fn parse(text: &str) -> Option<Json> {
+    let json = Json::parse(text).ok();
+    json.filter(|json| !json.extent().has_big_integer)
 }
 
 /// Returns the text of a scalar. Returns `None` for other values.

@@ -37,16 +37,11 @@ impl Shape {
             },
         )];
         while let Some((value, level)) = pending.pop() {
-            let mut text = 0;
-            if let Some(string) = value.as_str() {
-                text = string.len() as u64;
-            } else if value.kind() == Kind::Array {
+            let mut text = value.as_str().map_or(0, |string| string.len() as u64);
+            if matches!(value.kind(), Kind::Array | Kind::Object) {
                 let below = level.below(measure);
                 shape.depth = shape.depth.max(below.depth);
                 pending.extend(value.elements().map(|element| (element, below)));
-            } else if value.is_object() {
-                let below = level.below(measure);
-                shape.depth = shape.depth.max(below.depth);
                 for (name, property) in value.members() {
                     text += name.len() as u64;
                     let costs = measure.names.iter().map(|cost| cost.for_length(name.len()));

@@ -96,11 +96,8 @@ pub(super) fn all(
     for error in errors.iter().take(4 * MOST) {
         collector.add(error, "");
     }
-    let Collector {
-        mut violations,
-        mut more,
-        ..
-    } = collector;
+    let mut violations = collector.violations;
+    let mut more = collector.more;
     violations.sort();
     // Two branches may report the same fault.
     violations.dedup();
@@ -321,8 +318,8 @@ impl<'a> Collector<'a> {
             .schema
             .pointer(error.schema_path().as_str())?
             .get(index)?;
-        let named = |key| branch.get(key).and_then(Value::as_str);
-        let name = named("title").or_else(|| named("$ref")?.rsplit('/').next())?;
+        let title = branch.get("title").and_then(Value::as_str);
+        let name = title.or_else(|| branch.get("$ref")?.as_str()?.rsplit('/').next())?;
         Some(phrase::quote(name, 64))
     }
 }

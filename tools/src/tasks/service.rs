@@ -172,10 +172,9 @@ impl Tasks {
             .map(|entry| entry.name().to_string())
             .unwrap_or_default();
         let told = Told::from(&task.state());
-        let own = handle.clone();
         table.entries.push(TaskEntry {
             agent: self.agent,
-            handle: own,
+            handle: handle.clone(),
             tool,
             entry,
             task,

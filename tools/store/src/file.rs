@@ -51,37 +51,35 @@ fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
 
     let found = folder.metadata().map_err(fail(kind, folder))?;
-    let exposed = |reason| StoreError::Exposed {
-        kind,
-        path: folder.to_owned(),
-        reason,
-    };
     if !private::is_own(&found) && found.uid() != ROOT {
-        return Err(exposed(
-            "its folder belongs to another user; choose another file",
-        ));
+        let reason = "its folder belongs to another user; choose another file";
+        return Err(exposed(kind, folder, reason));
     }
     // Whoever may write the folder can put another file in the place of this one, whatever its mode.
     if found.mode() & 0o022 != 0 {
-        return Err(exposed(
-            "other users may write its folder; remove their permission with `chmod go-w`",
-        ));
+        let reason = "other users may write its folder; remove their permission with `chmod go-w`";
+        return Err(exposed(kind, folder, reason));
     }
     Ok(())
 }
 
-fn check_file(kind: &'static str, file: &Path) -> Result<(), StoreError> {
-    let exposed = |reason| StoreError::Exposed {
+fn exposed(kind: &'static str, path: &Path, reason: &'static str) -> StoreError {
+    StoreError::Exposed {
         kind,
-        path: file.to_owned(),
+        path: path.to_owned(),
         reason,
-    };
+    }
+}
+
+fn check_file(kind: &'static str, file: &Path) -> Result<(), StoreError> {
     let found = file.symlink_metadata().map_err(fail(kind, file))?;
     if !found.is_file() {
-        return Err(exposed("it is a link or no regular file; move it away"));
+        let reason = "it is a link or no regular file; move it away";
+        return Err(exposed(kind, file, reason));
     }
     if !private::is_own(&found) {
-        return Err(exposed("it belongs to another user; choose another file"));
+        let reason = "it belongs to another user; choose another file";
+        return Err(exposed(kind, file, reason));
     }
     private::tighten(file).map_err(fail(kind, file))
 }

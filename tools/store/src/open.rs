@@ -194,12 +194,12 @@ impl Schema {
     /// # Errors
     /// Returns an error if the file is something else or has a newer version.
     pub(crate) fn check(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-        let header = |name| pragma(connection, name).map_err(self.refuse(path));
-        if header("application_id")? != i64::from(self.application_id) {
+        let application = pragma(connection, "application_id").map_err(self.refuse(path))?;
+        if application != i64::from(self.application_id) {
             return Err(self.other_file(path));
         }
         let known = self.version();
-        match header("user_version")? {
+        match pragma(connection, "user_version").map_err(self.refuse(path))? {
             found if found > known => Err(StoreError::Newer {
                 kind: self.kind,
                 path: path.to_owned(),
@@ -254,19 +254,20 @@ pub fn connect(
     durability: Durability,
 ) -> Result<Connection, StoreError> {
     file::create(kind, path)?;
-    let open = || -> rusqlite::Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        switch_to_wal(&connection)?;
-        connection.pragma_update(None, "synchronous", durability.synchronous())?;
-        Ok(connection)
-    };
-    open().map_err(|error| StoreError::Open {
+    open_with_wal(path, durability).map_err(|error| StoreError::Open {
         kind,
         path: path.to_owned(),
         reason: reason(error),
     })
+}
+
+fn open_with_wal(path: &Path, durability: Durability) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    switch_to_wal(&connection)?;
+    connection.pragma_update(None, "synchronous", durability.synchronous())?;
+    Ok(connection)
 }
 
 /// Returns the reason why SQLite cannot open a file, and the next step.
@@ -295,10 +296,11 @@ fn switch_to_wal(connection: &Connection) -> rusqlite::Result<String> {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
         // Two connections that switch at once can deadlock. SQLite then fails one of them at once and ignores its busy timeout;
         // the other one has finished by the next attempt.
-        let is_busy = |error: &rusqlite::Error| {
-            error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
-        };
-        if !switched.as_ref().is_err_and(is_busy) || Instant::now() >= until {
+        let code = switched
+            .as_ref()
+            .err()
+            .and_then(rusqlite::Error::sqlite_error_code);
+        if code != Some(rusqlite::ErrorCode::DatabaseBusy) || Instant::now() >= until {
             return switched;
         }
         std::thread::sleep(RETRY_PAUSE);

@@ -59,13 +59,11 @@ impl Store {
     }
 
     fn from_connection(connection: Connection, file: Option<(Schema, PathBuf)>) -> Self {
-        let connection = Mutex::new(connection);
-        let turn = Arc::new(Semaphore::new(1));
         Self {
             shared: Arc::new(Shared {
-                connection,
+                connection: Mutex::new(connection),
                 file,
-                turn,
+                turn: Arc::new(Semaphore::new(1)),
             }),
         }
     }
@@ -155,13 +153,13 @@ impl Store {
         let turn = self.shared.turn.clone().acquire_owned().await;
         let turn = turn.map_err(|_| StoreError::Closed)?;
         let store = self.clone();
-        let blocking = move || {
+        let blocking = tokio::task::spawn_blocking(move || {
             let done = work(&store);
             // The permit belongs to the work and not to the future: a dropped future does not stop the transaction.
             drop(turn);
             done
-        };
-        match tokio::task::spawn_blocking(blocking).await {
+        });
+        match blocking.await {
             Ok(done) => done,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),

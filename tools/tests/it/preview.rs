@@ -277,7 +277,7 @@ async fn a_preview_leaves_no_trace() {
     let cx = asking(&approver)
         .with_progress(seen.clone())
         .with_journal(Arc::new(notebook.clone()));
-    view(&writing(noisy), &cx, &approver)
+    let _ = view(&writing(noisy), &cx, &approver)
         .await
         .unwrap()
         .unwrap();

@@ -109,13 +109,13 @@ impl TextEncoding {
     /// Returns an error for the first character that the encoding does not have.
     pub fn encode(self, text: &str, has_mark: bool) -> Result<Vec<u8>, UnmappableCharacter> {
         let mark = if has_mark { "\u{FEFF}" } else { "" };
-        let units = || mark.encode_utf16().chain(text.encode_utf16());
+        let units = mark.encode_utf16().chain(text.encode_utf16());
         match self.0 {
             // Written by hand: the encoders of `encoding_rs` write UTF-8 for both kinds of UTF-16, because forms of pages
             // need that.
             encoding if encoding == UTF_8 => Ok([mark, text].concat().into_bytes()),
-            encoding if encoding == UTF_16LE => Ok(units().flat_map(u16::to_le_bytes).collect()),
-            encoding if encoding == UTF_16BE => Ok(units().flat_map(u16::to_be_bytes).collect()),
+            encoding if encoding == UTF_16LE => Ok(units.flat_map(u16::to_le_bytes).collect()),
+            encoding if encoding == UTF_16BE => Ok(units.flat_map(u16::to_be_bytes).collect()),
             encoding => {
                 let mut encoder = encoding.new_encoder();
                 // The encoder fills the capacity and does not grow the vector.

@@ -70,14 +70,11 @@ impl KeySource {
     /// Returns an error if the file cannot be read, or if the key has characters that no header can have.
     pub fn read(&self) -> Result<Option<String>, KeyError> {
         let key = self.read_password()?;
-        match key
-            .iter()
-            .flat_map(|key| key.chars())
-            .any(|c| c.is_whitespace() || !c.is_ascii())
-        {
-            true => Err(KeyError::Invalid),
-            false => Ok(key),
+        let mut characters = key.iter().flat_map(|key| key.chars());
+        if characters.any(|c| c.is_whitespace() || !c.is_ascii()) {
+            return Err(KeyError::Invalid);
         }
+        Ok(key)
     }
 
     /// Reads a secret that no header holds, such as the password of a mailbox: it may have spaces, and others than ASCII. Returns `None`
@@ -93,13 +90,12 @@ impl KeySource {
                 // Without the error of the standard library, whose text has the value.
                 Err(VarError::NotUnicode(_)) => return Err(KeyError::Invalid),
             },
-            Self::File(path) => {
-                let failed = |source| KeyError::File {
+            Self::File(path) => File::open(path)
+                .and_then(|file| crate::read_input(file, MAX_BYTES))
+                .map_err(|source| KeyError::File {
                     path: path.clone(),
                     source,
-                };
-                crate::read_input(File::open(path).map_err(failed)?, MAX_BYTES).map_err(failed)?
-            }
+                })?,
         };
         let key = text.trim();
         if key.chars().any(char::is_control) {

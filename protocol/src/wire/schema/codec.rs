@@ -80,11 +80,8 @@ impl ArgumentsCodec {
             return arguments.clone();
         };
         let mut text = String::new();
-        Place::new(differences, vec![&differences.schema]).write(
-            arguments.node(),
-            direction,
-            &mut text,
-        );
+        let root = Place::new(differences, vec![&differences.schema]);
+        root.write(arguments.node(), direction, &mut text);
         // Different keys stay different, so only arguments that nest too deep for a parser fail. The pipeline refuses those.
         Json::parse(text).unwrap_or_else(|_| arguments.clone())
     }
@@ -111,13 +108,8 @@ impl<'a> Place<'a> {
             }
             schemas.push(keywords);
             for keyword in ["allOf", "anyOf"] {
-                pending.extend(
-                    keywords
-                        .get(keyword)
-                        .and_then(Value::as_array)
-                        .into_iter()
-                        .flatten(),
-                );
+                let parts = keywords.get(keyword).and_then(Value::as_array);
+                pending.extend(parts.into_iter().flatten());
             }
             let reference = keywords
                 .get("$ref")
@@ -177,12 +169,9 @@ impl<'a> Place<'a> {
             .map(|(key, member)| (self.encoded_key(key), Some(member)))
             .collect();
         let present: BTreeSet<_> = all.iter().map(|(wire, _)| wire.to_string()).collect();
-        let nullable = self.nullable();
-        let absent = nullable
-            .iter()
-            .copied()
-            .filter(|wire| !present.contains(*wire));
-        all.extend(absent.map(|wire| (Cow::Borrowed(wire), None)));
+        let mut absent = self.nullable();
+        absent.retain(|wire| !present.contains(*wire));
+        all.extend(absent.into_iter().map(|wire| (Cow::Borrowed(wire), None)));
         let required = self
             .schemas
             .iter()
@@ -192,12 +181,8 @@ impl<'a> Place<'a> {
             .schemas
             .iter()
             .filter_map(|keywords| members(keywords, "properties"));
-        order.extend(
-            properties
-                .flat_map(Map::keys)
-                .map(String::as_str)
-                .collect::<BTreeSet<_>>(),
-        );
+        let named: BTreeSet<_> = properties.flat_map(Map::keys).map(String::as_str).collect();
+        order.extend(named);
         // The last entry of a map wins: a required property has its place among the required ones.
         let positions: BTreeMap<_, _> = order
             .iter()

@@ -136,15 +136,10 @@ impl KeyGrammar {
 
     /// Returns true if the grammar allows the key.
     pub(super) fn allows(self, key: &str) -> bool {
-        let fits = (1..=Self::MAX_LENGTH).contains(&key.len());
-        match self {
-            Self::Any => true,
-            Self::Plain => fits && key.chars().all(|c| self.has(c)),
-            Self::Identifier => {
-                fits && key.chars().all(|c| self.has(c))
-                    && !key.starts_with(|c: char| c.is_ascii_digit())
-            }
-        }
+        self == Self::Any
+            || (1..=Self::MAX_LENGTH).contains(&key.len())
+                && key.chars().all(|c| self.has(c))
+                && (self != Self::Identifier || !key.starts_with(|c: char| c.is_ascii_digit()))
     }
 
     /// Returns true if a key may have the character after its first.

@@ -56,13 +56,12 @@ impl Document {
         let draft = schema
             .as_object()
             .map_or(Draft::D2020, Draft::from_keywords);
-        let references = BTreeSet::new();
         let mut source = Source {
             root: schema,
             draft,
             changes,
             count: 0,
-            references,
+            references: BTreeSet::new(),
             is_embedded: false,
         };
         let mut schemas = BTreeMap::new();
@@ -97,17 +96,14 @@ impl Document {
         };
         for (pointer, (schema, size)) in schemas {
             let name = names.unique(pointer.rsplit('/').next().unwrap_or_default());
-            let is_recursive = recursive.contains(&pointer);
             document.pointers.insert(name.clone(), pointer.clone());
-            document.definitions.insert(
-                pointer,
-                Referent {
-                    name,
-                    schema,
-                    size,
-                    is_recursive,
-                },
-            );
+            let referent = Referent {
+                name,
+                schema,
+                size,
+                is_recursive: recursive.contains(&pointer),
+            };
+            document.definitions.insert(pointer, referent);
         }
         Ok(document)
     }
@@ -204,12 +200,9 @@ impl Source<'_> {
         }
         self.alternatives(&mut keywords, &place);
         for keyword in CONDITIONS.split(' ') {
-            let is_effective =
-                // `true` refuses nothing.
-                |value: &Value| !keyword.starts_with("unevaluated") || value != &Value::Bool(true);
-            if keywords
-                .remove(keyword)
-                .is_some_and(|value| is_effective(&value))
+            // `true` refuses nothing.
+            if let Some(value) = keywords.remove(keyword)
+                && (!keyword.starts_with("unevaluated") || value != Value::Bool(true))
             {
                 self.change(&place, Rule::Keyword(keyword.to_owned()), false);
             }
@@ -359,15 +352,13 @@ struct Names {
 impl Names {
     /// Returns the legal characters of a word, with a number if another definition has the same ones.
     fn unique(&mut self, word: &str) -> String {
-        let word: String = word
+        let mut word: String = word
             .chars()
             .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
             .collect();
-        let word = if word.is_empty() {
-            "schema".to_owned()
-        } else {
-            word
-        };
+        if word.is_empty() {
+            word.push_str("schema");
+        }
         let mut name = word.clone();
         while !self.taken.insert(name.clone()) {
             let number = self.numbers.entry(word.clone()).or_insert(1);

@@ -13,13 +13,11 @@ use crate::word_list::has_word;
 /// cannot hold for both. Of those, the result has the ones of `into` or neither.
 pub(super) fn merge(into: &mut Map<String, Value>, mut other: Map<String, Value>) -> Vec<String> {
     let mut dropped = Vec::new();
-    let has_items = |keywords: &Map<String, Value>| {
-        ["items", "prefixItems"]
-            .iter()
-            .any(|it| keywords.contains_key(*it))
-    };
     // `items` judges what `prefixItems` beside it leaves over, so the two schemas cannot be mixed.
-    if has_items(into) && has_items(&other) {
+    if [&*into, &other]
+        .iter()
+        .all(|it| it.contains_key("items") || it.contains_key("prefixItems"))
+    {
         other.retain(|keyword, _| keyword != "items" && keyword != "prefixItems");
         dropped.push("items".to_owned());
     }
@@ -130,31 +128,25 @@ fn keep_bound(own: &mut Value, value: &Value, wider: Ordering) -> bool {
 }
 
 fn common_types(one: &Value, other: &Value) -> Option<Value> {
-    let names = |value: &Value| match value {
-        Value::String(name) => vec![name.clone()],
-        list => strings(Some(list)).map(str::to_owned).collect(),
-    };
-    let ones = names(one);
-    let others = names(other);
-    let has = |list: &[String], name: &str| {
-        list.iter()
-            .any(|other| other == name || (name == "integer" && other == "number"))
-    };
-    let mut common: Vec<_> = ones
-        .iter()
-        .filter(|name| has(&others, name))
-        .cloned()
-        .collect();
-    let narrower = others
-        .iter()
-        .filter(|name| has(&ones, name) && !ones.contains(name))
-        .cloned();
+    let [ones, others]: [Vec<&str>; 2] = [one, other].map(|value| match value {
+        Value::String(name) => vec![&**name],
+        list => strings(Some(list)).collect(),
+    });
+    let mut common = ones.clone();
+    common.retain(|name| accepts_type(&others, name));
+    let mut narrower = others;
+    narrower.retain(|name| accepts_type(&ones, name) && !ones.contains(name));
     common.extend(narrower);
-    match common.len() {
-        0 => None,
-        1 => common.pop().map(Value::from),
+    match common[..] {
+        [] => None,
+        [only] => Some(only.into()),
         _ => Some(common.into()),
     }
+}
+
+/// Returns true if one of the types has all values of this one.
+fn accepts_type(types: &[&str], name: &str) -> bool {
+    types.contains(&name) || name == "integer" && types.contains(&"number")
 }
 
 /// Merges the keywords about properties. `additionalProperties` judges the properties that neither schema names. Returns it if

@@ -34,11 +34,8 @@ fn write(schema: &Value, text: &mut String) {
             (Some(Holds::Named), Value::Object(schemas)) => {
                 // OpenAI's strict answers have the keys in the order of the schema, so the author's order of required ones is kept.
                 let required = keywords.get("required").filter(|_| keyword == "properties");
-                write_members(
-                    required_first(schemas, required),
-                    text,
-                    |_, schema, text| write(schema, text),
-                );
+                let schemas = required_first(schemas, required);
+                write_members(schemas, text, |_, schema, text| write(schema, text));
             }
             _ => text.push_str(&canonical_json(value)),
         }

@@ -191,11 +191,12 @@ pub(super) fn accepts_null<'d>(schema: &Value, target: &dyn Fn(&str) -> Option<&
     if let Some(Value::String(reference)) = keywords.get("$ref") {
         return target(reference).is_some_and(|schema| accepts_null(schema, &|_| None));
     }
-    let list = |keyword| keywords.get(keyword).and_then(Value::as_array);
+    let [values, branches] =
+        ["enum", "anyOf"].map(|keyword| keywords.get(keyword).and_then(Value::as_array));
     types(keywords).is_none_or(|types| types.contains(&"null"))
         && keywords.get("const").is_none_or(Value::is_null)
-        && list("enum").is_none_or(|values| values.contains(&Value::Null))
-        && list("anyOf")
+        && values.is_none_or(|values| values.contains(&Value::Null))
+        && branches
             .is_none_or(|branches| branches.iter().any(|branch| accepts_null(branch, target)))
 }
 

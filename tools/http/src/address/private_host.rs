@@ -48,15 +48,10 @@ impl PrivateHost {
     /// # Errors
     /// Returns the fault and its repair.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        if let Ok(block) = text.parse::<IpNet>() {
+        let address = text.parse().map(|address: IpAddr| address.into());
+        if let Ok(block) = text.parse().or(address) {
             return Ok(Self {
                 host: Named::Addresses(block),
-                port: None,
-            });
-        }
-        if let Ok(address) = text.parse::<IpAddr>() {
-            return Ok(Self {
-                host: Named::Addresses(address.into()),
                 port: None,
             });
         }

@@ -35,8 +35,11 @@ fn is_replaced() -> bool {
 fn list_replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
     let effect = "has an effect on services with keys of their own alone, such as a search, because this program has an HTTP client of \
         its own";
-    let is_named = |name: &str| is_replaced && (name.starts_with("http.") || name == "secrets");
-    list_set(settings, is_named, effect)
+    list_set(
+        settings,
+        |name| is_replaced && (name.starts_with("http.") || name == "secrets"),
+        effect,
+    )
 }
 
 /// Returns a line for each setting with such a name that is set, with its origin and its effect.
@@ -53,19 +56,18 @@ pub(crate) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
     let keys: &HttpKeys = settings.of();
     let mut report = FamilyReport::default();
     report.lines.push(client_line(keys));
-    report.lines.extend(keys.secrets.iter().map(|secret| {
+    for secret in &keys.secrets {
         let SecretPlace {
             name,
             origin,
             header,
-            source,
             ..
         } = &secret.value;
-        format!(
-            "secret {name}: {header} of {origin}, from {}",
-            source.describe()
-        )
-    }));
+        let source = secret.value.source.describe();
+        report.lines.push(format!(
+            "secret {name}: {header} of {origin}, from {source}"
+        ));
+    }
     report.lines.extend(list_replaced(settings, is_replaced()));
     Ok(report)
 }

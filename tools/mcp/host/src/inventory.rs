@@ -120,21 +120,17 @@ impl Inventory {
 
     /// Returns all servers, sorted by name, the user's before the project's. A server that cannot be used is an error with its name.
     pub(crate) fn servers(&self) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
-        let is_of_user = |name: &str| self.user.servers().any(|(found, _)| found == name);
-        let of = |owner| {
-            let file = match owner {
-                FileOwner::User => &self.user,
-                FileOwner::Project => &self.project,
-            };
-            let found = file
-                .servers()
-                .filter(move |(name, _)| owner == FileOwner::User || !is_of_user(name));
-            found.map(move |(name, entry)| {
-                let configured = entry.and_then(|entry| self.configure(owner, entry));
-                (name.to_owned(), owner, configured)
-            })
-        };
-        let mut servers: Vec<_> = of(FileOwner::User).chain(of(FileOwner::Project)).collect();
+        let mut servers = Vec::new();
+        for (name, entry) in self.user.servers() {
+            let configured = entry.and_then(|entry| self.configure(FileOwner::User, entry));
+            servers.push((name.to_owned(), FileOwner::User, configured));
+        }
+        for (name, entry) in self.project.servers() {
+            if !self.user.servers().any(|(found, _)| found == name) {
+                let configured = entry.and_then(|entry| self.configure(FileOwner::Project, entry));
+                servers.push((name.to_owned(), FileOwner::Project, configured));
+            }
+        }
         servers.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         servers
     }

@@ -90,13 +90,10 @@ impl Calls {
     /// Reports the progress of the call with a token. Progress of an ended call is dropped.
     pub(super) async fn report(&self, token: &ProgressToken, progress: Progress) {
         // Some servers return the number as a text.
-        let text = token.0.to_string();
-        // A request of an earlier connection may have the same token.
-        let find = || self.latest(|running| running.token.0.to_string() == text);
-        let mut cx = find();
+        let mut cx = self.find(token);
         if cx.is_none() {
             drop(self.sending.lock().await);
-            cx = find();
+            cx = self.find(token);
         }
         if let Some(cx) = cx {
             cx.renew_deadline(LONGEST);
@@ -108,6 +105,12 @@ impl Calls {
     ///
     /// `origin` is the request on whose stream it came, if the transport tells. Otherwise the call is known only if a single one runs,
     /// or if all belong to one session of one principal.
+    fn find(&self, token: &ProgressToken) -> Option<ToolContext> {
+        // A request of an earlier connection may have the same token.
+        let text = token.0.to_string();
+        self.latest(|running| running.token.0.to_string() == text)
+    }
+
     pub(super) fn caller(&self, origin: Option<&RequestId>) -> Option<ToolContext> {
         if let Some(origin) = origin {
             return self.latest(|running| running.id == *origin);

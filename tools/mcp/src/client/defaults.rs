@@ -8,11 +8,7 @@ pub(super) fn make_optional(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(required)) = schema.get_mut("required")
         && !names.is_empty()
     {
-        required.retain(|name| {
-            !name
-                .as_str()
-                .is_some_and(|name| names.iter().any(|filled| filled == name))
-        });
+        required.retain(|name| !names.iter().any(|filled| name == filled));
         if required.is_empty() {
             schema.remove("required");
         }
@@ -74,20 +70,10 @@ fn list_filled(schema: &Map<String, Value>) -> Vec<String> {
 
 /// Returns true if a default has the type of its property, as far as the property says one.
 fn fits(default: &Value, property: &Value) -> bool {
-    let is = |kind: &str| match kind {
-        "null" => default.is_null(),
-        "boolean" => default.is_boolean(),
-        "integer" => default.is_i64() || default.is_u64(),
-        "number" => default.is_number(),
-        "string" => default.is_string(),
-        "array" => default.is_array(),
-        "object" => default.is_object(),
-        _ => false,
-    };
     match property.get("type") {
         _ if default.is_null() && property.get("nullable") == Some(&Value::Bool(true)) => true,
-        Some(Value::String(kind)) => is(kind),
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(is),
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| has_type(default, kind)),
+        Some(kind @ Value::String(_)) => has_type(default, kind),
         _ if default.is_null() => {
             let variants = ["anyOf", "oneOf"]
                 .iter()
@@ -97,6 +83,19 @@ fn fits(default: &Value, property: &Value) -> bool {
                 .any(|variant| variant.get("type").is_some_and(|kind| kind == "null"))
         }
         _ => true,
+    }
+}
+
+fn has_type(value: &Value, kind: &Value) -> bool {
+    match kind.as_str() {
+        Some("null") => value.is_null(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some("number") => value.is_number(),
+        Some("string") => value.is_string(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => false,
     }
 }
 

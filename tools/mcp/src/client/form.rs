@@ -196,18 +196,22 @@ impl Field {
             return Ok(self.schema.get("default").cloned());
         }
         let options = self.options();
-        let of_option = |text: &str| {
-            let option = options
-                .iter()
-                .find(|(shown, value)| shown == text || value == text);
-            option.map_or_else(|| text.into(), |(_, value)| value.clone())
-        };
         Ok(Some(match self.schema["type"].as_str() {
-            Some("array") => text.split(',').map(|text| of_option(text.trim())).collect(),
+            Some("array") => {
+                let parts = text.split(',').map(str::trim);
+                parts.map(|part| find_option(&options, part)).collect()
+            }
             Some("integer" | "number") => serde_json::from_str(&text).unwrap_or(json!(text)),
-            _ => of_option(&text),
+            _ => find_option(&options, &text),
         }))
     }
+}
+
+/// Returns the value of an option, which the text names or is. Returns the text if there is no such option.
+fn find_option(options: &[(String, Value)], text: &str) -> Value {
+    let mut options = options.iter();
+    let option = options.find(|(shown, value)| shown == text || value == text);
+    option.map_or_else(|| text.into(), |(_, value)| value.clone())
 }
 
 /// Puts a question to the person.

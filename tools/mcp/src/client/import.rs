@@ -51,14 +51,14 @@ impl Import {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let open = move || -> Opening {
+        let server = Server::Streams(Arc::new(move || -> Opening {
             let opening = open();
             Box::pin(async move {
                 let (read, write) = opening.await?;
                 Ok((Box::new(read) as _, Box::new(write) as _))
             })
-        };
-        Self::new(name, Server::Streams(Arc::new(open)))
+        }));
+        Self::new(name, server)
     }
 
     /// Creates the import of a server that is a child process.

@@ -213,10 +213,8 @@ impl Imported {
         }
         match &*listed.borrow() {
             Listed::Failed { reason } => {
-                let reason = format!(
-                    "the MCP server {} does not list its tools: {reason}",
-                    self.import.name
-                );
+                let name = &self.import.name;
+                let reason = format!("the MCP server {name} does not list its tools: {reason}");
                 Err(ToolErrorKind::Unavailable { reason })
             }
             Listed::Pending | Listed::Stale | Listed::Done => Ok(peer),
@@ -365,17 +363,18 @@ impl Imported {
         &self,
         kept: &Kept<T>,
     ) -> Result<Items<U>, ImportError> {
-        let failed = |reason| ImportError::List {
+        let read = match self.listed_peer().await {
+            Ok(peer) => {
+                let read = kept.get_or_read(list::<T>(&peer)).await;
+                read.map_err(|error| self.show_text(&reason(&error)))
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        let read = read.map_err(|reason| ImportError::List {
             name: self.name().clone(),
             what: T::KEY,
             reason,
-        };
-        let peer = self
-            .listed_peer()
-            .await
-            .map_err(|error| failed(error.to_string()))?;
-        let read = kept.get_or_read(list::<T>(&peer)).await;
-        let read = read.map_err(|error| failed(self.show_text(&reason(&error))))?;
+        })?;
         Ok(Items {
             items: read.items.iter().flatten().filter_map(same_json).collect(),
             cut: read.cut.clone(),

@@ -22,8 +22,7 @@ pub(super) fn readable(answer: &str) -> Option<String> {
     }
     let mut answer: Value = serde_json::from_str(answer).ok()?;
     let result = answer.get_mut("result")?.as_object_mut()?;
-    let has = |fields: &[&str]| fields.iter().any(|field| result.contains_key(*field));
-    if !has(&FIELDS) || has(&OTHERS) {
+    if !has_any(result, &FIELDS) || has_any(result, &OTHERS) {
         return None;
     }
     let stated = result.get("capabilities").and_then(Value::as_object);
@@ -31,12 +30,12 @@ pub(super) fn readable(answer: &str) -> Option<String> {
     if has_capabilities && InitializeResult::deserialize(&*result).is_ok() {
         return None;
     }
-    let texts = |value: Option<Value>| value.filter(Value::is_string);
-    let version = texts(result.remove("protocolVersion")).unwrap_or_else(|| json!(REVISION));
+    let version = result.remove("protocolVersion").filter(Value::is_string);
+    let version = version.unwrap_or_else(|| json!(REVISION));
     let capabilities = capabilities(result.remove("capabilities").unwrap_or_default());
     let mut introduction = json!({"protocolVersion": version, "capabilities": capabilities});
     introduction["serverInfo"] = name(result.remove("serverInfo").unwrap_or_default());
-    if let Some(instructions) = texts(result.remove("instructions")) {
+    if let Some(instructions) = result.remove("instructions").filter(Value::is_string) {
         introduction["instructions"] = instructions;
     }
     *result = introduction.as_object()?.clone();
@@ -44,6 +43,10 @@ pub(super) fn readable(answer: &str) -> Option<String> {
 }
 
 /// Returns the capabilities, each without settings that have another form.
+fn has_any(fields: &Map<String, Value>, names: &[&str]) -> bool {
+    names.iter().any(|name| fields.contains_key(*name))
+}
+
 fn capabilities(value: Value) -> Value {
     let Value::Object(mut fields) = value else {
         return json!({"tools": {}});

@@ -101,13 +101,10 @@ fn word(text: &str, at: usize) -> (usize, Option<String>) {
         return (word.len(), Some((*instead).to_owned()));
     }
     // A number that is too large for JSON's readers.
-    let is_infinite =
-        || word.contains(['e', 'E']) && word.parse::<f64>().is_ok_and(f64::is_infinite);
-    let is_number = word.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-    (
-        word.len().max(1),
-        (is_number && is_infinite()).then(|| "null".to_owned()),
-    )
+    let is_infinite = word.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+        && word.contains(['e', 'E'])
+        && word.parse::<f64>().is_ok_and(f64::is_infinite);
+    (word.len().max(1), is_infinite.then(|| "null".to_owned()))
 }
 
 /// Returns true if a list or an object ends next.

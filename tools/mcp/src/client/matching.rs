@@ -89,9 +89,11 @@ impl Open {
 
     /// Returns the error of a request whose own answer does not arrive until this time.
     fn overdue(&mut self, now: Option<Instant>) -> Option<ServerJsonRpcMessage> {
-        let is_over = |(until, _): &Doubt| now.is_none_or(|now| *until <= now);
-        let mut doubts = self.ids.iter();
-        let (&number, _) = doubts.find(|(_, doubt)| doubt.as_ref().is_some_and(is_over))?;
+        let mut doubts = self.ids.iter().filter_map(|(number, doubt)| {
+            let (until, _) = doubt.as_ref()?;
+            now.is_none_or(|now| *until <= now).then_some(*number)
+        });
+        let number = doubts.next()?;
         self.ids.remove(&number)?.map(|(_, error)| error)
     }
 }

@@ -92,9 +92,9 @@ fn decode_line(bytes: &[u8]) -> Cow<'_, str> {
     if line.get(1) != Some(&0) {
         return String::from_utf8_lossy(bytes);
     }
-    let unit = |pair: &[u8]| u16::from_le_bytes([pair[0], *pair.get(1).unwrap_or(&0)]);
-    let units: Vec<_> = line.chunks(2).map(unit).collect();
-    String::from_utf16_lossy(&units).into()
+    let pairs = line.chunks(2);
+    let units = pairs.map(|pair| u16::from_le_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));
+    String::from_utf16_lossy(&units.collect::<Vec<_>>()).into()
 }
 
 /// Returns true if a value can be a message: it has a method, a result or an error.

@@ -93,24 +93,26 @@ impl Imported {
 /// Returns the parts of a resource that may have defects. Each part is read by itself. Returns `None` if there are none.
 fn readable_contents(mut result: Value, uri: &str) -> Option<Vec<Content>> {
     let parts = result.get_mut("contents").map(Value::take)?;
-    let read = |part: Value| {
-        let mut fields = match part {
-            Value::Object(fields) => fields,
-            Value::String(text) => Map::from_iter([("text".to_owned(), Value::String(text))]),
-            other => return show_block(&other),
-        };
-        // A part without its URI is one of the resource that was read.
-        fields.retain(|key, value| !value.is_null() && key != "_meta");
-        if !fields.get("uri").is_some_and(Value::is_string) {
-            fields.insert("uri".to_owned(), uri.into());
-        }
-        if let Some(text) = fields.get_mut("text").filter(|text| !text.is_string()) {
-            *text = Value::String(text.to_string());
-        }
-        let part = Value::Object(fields);
-        serde_json::from_value(part.clone()).map_or_else(|_| show_block(&part), resource_content)
+    let parts = items(parts).into_iter();
+    Some(parts.map(|part| readable_part(part, uri)).collect())
+}
+
+fn readable_part(part: Value, uri: &str) -> Content {
+    let mut fields = match part {
+        Value::Object(fields) => fields,
+        Value::String(text) => Map::from_iter([("text".to_owned(), Value::String(text))]),
+        other => return show_block(&other),
     };
-    Some(items(parts).into_iter().map(read).collect())
+    fields.retain(|key, value| !value.is_null() && key != "_meta");
+    // A part without its URI is one of the resource that was read.
+    if !fields.get("uri").is_some_and(Value::is_string) {
+        fields.insert("uri".to_owned(), uri.into());
+    }
+    if let Some(text) = fields.get_mut("text").filter(|text| !text.is_string()) {
+        *text = Value::String(text.to_string());
+    }
+    let part = Value::Object(fields);
+    serde_json::from_value(part.clone()).map_or_else(|_| show_block(&part), resource_content)
 }
 
 #[cfg(test)]

@@ -85,10 +85,6 @@ fn says_more(value: &Value, content: &[Content]) -> bool {
 /// Returns true if texts are a value: one of them is its JSON, or each is one element. Servers put a value that is no object into the
 /// field `result` of one.
 fn are_same(value: &Value, texts: &[&str]) -> bool {
-    let is_same = |value: &Value, text: &str| match value {
-        Value::String(value) if value == text => true,
-        value => serde_json::from_str::<Value>(text).is_ok_and(|text| text == *value),
-    };
     if texts.iter().any(|text| is_same(value, text)) {
         return true;
     }
@@ -108,6 +104,10 @@ fn are_same(value: &Value, texts: &[&str]) -> bool {
 }
 
 /// Converts a block that may have defects.
+fn is_same(value: &Value, text: &str) -> bool {
+    value == text || serde_json::from_str::<Value>(text).is_ok_and(|text| text == *value)
+}
+
 pub(super) fn readable_block(value: Value) -> Content {
     if let Some(read) = read_block(&value) {
         return read;
@@ -199,33 +199,30 @@ fn base64(data: String) -> String {
 }
 
 pub(super) fn resource_content(contents: model::ResourceContents) -> Content {
-    match contents {
+    let resource = match contents {
         model::ResourceContents::TextResourceContents {
             uri,
             mime_type,
             text,
             ..
-        } => Content::Resource {
-            resource: ResourceContents::Text {
-                uri,
-                mime_type,
-                text,
-            },
+        } => ResourceContents::Text {
+            uri,
+            mime_type,
+            text,
         },
         model::ResourceContents::BlobResourceContents {
             uri,
             mime_type,
             blob,
             ..
-        } => Content::Resource {
-            resource: ResourceContents::Blob {
-                uri,
-                mime_type,
-                blob,
-            },
+        } => ResourceContents::Blob {
+            uri,
+            mime_type,
+            blob,
         },
-        other => Content::text(serde_json::to_string(&other).unwrap_or_default()),
-    }
+        other => return Content::text(serde_json::to_string(&other).unwrap_or_default()),
+    };
+    Content::Resource { resource }
 }
 
 #[cfg(test)]

@@ -62,15 +62,18 @@ fn make_value_visible(value: &mut Value) -> bool {
 /// Returns true if a string or a name has an invisible character other than white space. After [`make_visible`], these are the names
 /// and values that a call has to repeat.
 pub(super) fn has_invisible(value: &Value) -> bool {
-    let is_hidden = |text: &str| text.contains(|c: char| is_invisible(c) && !c.is_whitespace());
     match value {
-        Value::String(text) => is_hidden(text),
+        Value::String(text) => text.contains(is_hidden),
         Value::Array(values) => values.iter().any(has_invisible),
         Value::Object(members) => members
             .iter()
-            .any(|(name, value)| is_hidden(name) || has_invisible(value)),
+            .any(|(name, value)| name.contains(is_hidden) || has_invisible(value)),
         _ => false,
     }
+}
+
+fn is_hidden(c: char) -> bool {
+    is_invisible(c) && !c.is_whitespace()
 }
 
 #[cfg(test)]

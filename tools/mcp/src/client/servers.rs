@@ -90,11 +90,10 @@ impl Inner {
         if let (None, Some(tool)) = (&*entry, read_resource::definition()) {
             // The catalog keeps the tool, which must not keep the servers: their last drop removes it.
             let inner = Arc::downgrade(self);
-            let servers = move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list());
-            match self
-                .destination
-                .register(tool, read_resource::handler(servers))
-            {
+            let handler = read_resource::handler(move || {
+                inner.upgrade().map_or_else(Vec::new, |inner| inner.list())
+            });
+            match self.destination.register(tool, handler) {
                 Ok(registered) => *entry = Some(registered),
                 Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
             }

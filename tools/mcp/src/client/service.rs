@@ -71,11 +71,10 @@ impl ClientHandler for Client {
     ) -> Result<model::CreateMessageResult, ErrorData> {
         let caller = self.caller(&context);
         let sampling = sample(&self.imported, caller.as_ref(), params);
-        let refused = |Refused(reason)| ErrorData::new(ErrorCode(REJECTED), reason, None);
-        match context.ct.run_until_cancelled(sampling).await {
-            Some(outcome) => outcome.map_err(refused),
-            None => Err(refused(Refused("the request was cancelled".to_owned()))),
-        }
+        let outcome = context.ct.run_until_cancelled(sampling).await;
+        let outcome =
+            outcome.unwrap_or_else(|| Err(Refused("the request was cancelled".to_owned())));
+        outcome.map_err(|Refused(reason)| ErrorData::new(ErrorCode(REJECTED), reason, None))
     }
 
     async fn on_progress(

@@ -111,10 +111,11 @@ impl ServerEntry {
     /// Returns an error if a reference is malformed, or has no default and its variable is not set or not allowed.
     pub fn expand(&self, variables: &Variables) -> Result<Transport, ConfigError> {
         let mut fields = self.transport.to_fields();
-        let mut expand = |text: &str| expansion::expand(text, variables);
         fields
             .iter_mut()
-            .try_for_each(|(name, value)| change_texts(value, name, &mut expand))
+            .try_for_each(|(name, value)| {
+                change_texts(value, name, &mut |text| expansion::expand(text, variables))
+            })
             .and_then(|()| Transport::parse(&fields))
             .map_err(|misplaced| self.error(misplaced))
     }
@@ -158,19 +159,18 @@ impl ServerEntry {
     /// Returns an error if a reference is malformed.
     pub fn variables(&self) -> Result<BTreeSet<String>, ConfigError> {
         let mut names = BTreeSet::new();
-        let mut collect = |text: &str| {
-            for (name, has_default) in expansion::names(text)? {
-                if !has_default {
-                    names.insert(name);
-                }
-            }
-            Ok(String::new())
-        };
-        self.transport
-            .to_fields()
-            .iter_mut()
-            .try_for_each(|(name, value)| change_texts(value, name, &mut collect))
-            .map_err(|misplaced| self.error(misplaced))?;
+        for (place, value) in &mut self.transport.to_fields() {
+            let read = change_texts(value, place, &mut |text| {
+                let found = expansion::names(text)?.into_iter();
+                names.extend(
+                    found
+                        .filter(|(_, has_default)| !has_default)
+                        .map(|(name, _)| name),
+                );
+                Ok(String::new())
+            });
+            read.map_err(|misplaced| self.error(misplaced))?;
+        }
         Ok(names)
     }
 
@@ -221,18 +221,14 @@ impl Transport {
         } else {
             (&["args", "env", "cwd"][..], "command")
         };
-        let foreign_to = |field: &str, belongs: &str| {
-            let fault = format!("remove it; it is for servers with a `{belongs}`");
-            Err(misplaced(field, fault))
-        };
-        if let Some(field) = foreign.iter().find(|field| fields.get(field).is_some()) {
-            return foreign_to(field, belongs);
-        }
-        match kind {
-            Some(kind) if (kind == "stdio") != is_stdio => {
-                foreign_to("type", if is_stdio { "url" } else { "command" })
+        let is_of_other = kind.is_some_and(|kind| (kind == "stdio") != is_stdio);
+        let mut present = foreign.iter().filter(|field| fields.get(field).is_some());
+        match present.next().copied().or(is_of_other.then_some("type")) {
+            Some(field) => {
+                let fault = format!("remove it; it is for servers with a `{belongs}`");
+                Err(misplaced(field, fault))
             }
-            _ => Ok(transport),
+            None => Ok(transport),
         }
     }
 
@@ -267,15 +263,17 @@ fn oauth_client(entry: Fields<'_>) -> Result<OAuthClient, Misplaced> {
     let Some(fields) = entry.object(OAUTH)?.map(Fields) else {
         return Ok(OAuthClient::default());
     };
-    let within = |(place, fault): Misplaced| (format!("{OAUTH}.{place}"), fault);
-    let text = |name| fields.text(name).map_err(within);
-    let port = |value: &Value| u16::try_from(value.as_u64()?).ok().filter(|port| *port > 0);
-    let callback_port = fields.read("callbackPort", "a port, 1 to 65535", port);
+    read_oauth(fields).map_err(|(place, fault)| (format!("{OAUTH}.{place}"), fault))
+}
+
+fn read_oauth(fields: Fields<'_>) -> Result<OAuthClient, Misplaced> {
     Ok(OAuthClient {
-        id: text("clientId")?,
-        secret: text("clientSecret")?,
-        document: text("clientMetadataUrl")?,
-        callback_port: callback_port.map_err(within)?,
+        id: fields.text("clientId")?,
+        secret: fields.text("clientSecret")?,
+        document: fields.text("clientMetadataUrl")?,
+        callback_port: fields.read("callbackPort", "a port, 1 to 65535", |value| {
+            u16::try_from(value.as_u64()?).ok().filter(|port| *port > 0)
+        })?,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use tools::protocol::{Declared, InvalidClause};
 use tools::{Clause, Effects, Grant, Tool};
@@ -56,6 +57,24 @@ pub(super) enum Declaration {
     Effects(Effects),
 }
 
+impl Declaration {
+    fn parse(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::String(word) if word == READ_ONLY => Ok(Self::ReadOnly),
+            Value::String(word) if word != PURE => Err(format!(
+                "{word:?} is not supported; write {READ_ONLY:?}, {PURE:?}, or an object of effects"
+            )),
+            value => {
+                let mut effects = Effects::deserialize(value).map_err(|error| error.to_string())?;
+                if let Effects::Declared(declared) = &mut effects {
+                    declared.foreign = true;
+                }
+                Ok(Self::Effects(effects))
+            }
+        }
+    }
+}
+
 impl ServerSettings {
     pub(super) fn parse(settings: &Map<String, Value>) -> Result<Self, Misplaced> {
         let fields = Fields(settings);
@@ -77,28 +96,18 @@ impl ServerSettings {
         let grant = fields.get("grant").map(|_| fields.texts("grant"));
         let grant = grant.transpose()?;
         if let Some(clauses) = &grant {
-            Grant::parse(clauses).map_err(|error| misplaced("grant", error))?;
+            let _ = Grant::parse(clauses).map_err(|error| misplaced("grant", error))?;
         }
-        let declared = fields.object("effects")?.into_iter().flatten().map(|(tool, value)| {
-            let place = || format!("effects.{tool}");
-            let declaration = match value {
-                Value::String(word) if word == READ_ONLY => Declaration::ReadOnly,
-                Value::String(word) if word != PURE => {
-                    let reason =
-                        format!("{word:?} is not supported; write {READ_ONLY:?}, {PURE:?}, or an object of effects");
-                    return Err(misplaced(place(), reason));
-                }
-                value => {
-                    let effects = serde_json::from_value(value.clone());
-                    let mut effects = effects.map_err(|error| misplaced(place(), error))?;
-                    if let Effects::Declared(declared) = &mut effects {
-                        declared.foreign = true;
-                    }
-                    Declaration::Effects(effects)
-                }
-            };
-            Ok((tool.clone(), declaration))
-        });
+        let declared = fields
+            .object("effects")?
+            .into_iter()
+            .flatten()
+            .map(|(tool, value)| {
+                let declaration = Declaration::parse(value);
+                let declaration =
+                    declaration.map_err(|reason| misplaced(format!("effects.{tool}"), reason))?;
+                Ok((tool.clone(), declaration))
+            });
         let effects = declared.collect::<Result<_, Misplaced>>()?;
         Ok(Self {
             variables,

@@ -109,11 +109,10 @@ pub(super) struct Joined<W> {
 
 impl<W: AsyncWrite + Unpin> Joined<W> {
     pub(super) fn new(write: W, batches: Arc<Mutex<Batches>>) -> Self {
-        let (line, ready) = Default::default();
         Self {
             write,
-            line,
-            ready,
+            line: Vec::new(),
+            ready: VecDeque::new(),
             batches,
         }
     }

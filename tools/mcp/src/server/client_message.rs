@@ -73,12 +73,8 @@ pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
         let error = ErrorData::parse_error("the message is no JSON", None);
         return Err(Box::new((error, None)));
     }
-    let refused = |reason: &str, id| {
-        let reason = format!("the message is no request of JSON-RPC: {reason}");
-        Box::new((ErrorData::invalid_request(reason, None), id))
-    };
     let Ok(envelope) = serde_json::from_slice::<Envelope>(text) else {
-        return Err(refused("it is no object with its fields", None));
+        return Err(refuse("it is no object with its fields", None));
     };
     let is_answer =
         envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some());
@@ -103,7 +99,7 @@ pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
         None
     };
     if let Some(fault) = fault {
-        return Err(refused(fault, id));
+        return Err(refuse(fault, id));
     }
     let is_first = method == Some("initialize");
     let introduced = is_first.then(|| repair_initialize(text)).flatten();
@@ -119,6 +115,11 @@ pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
 }
 
 /// Returns true if a request `initialize` asks for this revision.
+fn refuse(reason: &str, id: Option<RequestId>) -> Refused {
+    let reason = format!("the message is no request of JSON-RPC: {reason}");
+    Box::new((ErrorData::invalid_request(reason, None), id))
+}
+
 fn asks_for(text: &[u8], revision: &ProtocolVersion) -> bool {
     let request: Value = serde_json::from_slice(text).unwrap_or_default();
     request["params"]["protocolVersion"] == revision.as_str()

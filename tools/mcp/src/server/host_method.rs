@@ -5,6 +5,7 @@ use rmcp::model::{ErrorCode, ErrorData, InputRequiredResult};
 use rmcp::service::RequestContext;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::server::drive::Driven;
 use crate::server::handler::Handler;
@@ -25,9 +26,8 @@ impl Handler {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         };
         let mut params = serde_json::to_value(params).map_err(internal)?;
-        let mut take = |key: &str| params.as_object_mut().and_then(|params| params.remove(key));
-        let answers = take("inputResponses");
-        let state = take("requestState");
+        let answers = take(&mut params, "inputResponses");
+        let state = take(&mut params, "requestState");
         let answers = answers.map(serde_json::from_value).transpose();
         let answers = answers.map_err(internal)?.unwrap_or_default();
         let asked = AskedOf {
@@ -85,4 +85,8 @@ impl Handler {
         let answer = self.method(method, params, context).await?;
         answer.map_err(|_| ErrorData::internal_error("this method cannot require input", None))
     }
+}
+
+fn take(params: &mut Value, key: &str) -> Option<Value> {
+    params.as_object_mut()?.remove(key)
 }

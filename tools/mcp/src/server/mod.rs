@@ -63,6 +63,7 @@ pub use stdio::ServeError;
 /// # Ok::<(), tools::protocol::wire::NameCollision>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct ToolServer {
     shared: Arc<Shared>,
     options: Arc<Options>,
@@ -98,7 +99,6 @@ impl ToolServer {
     }
 
     /// Sets the name and the version that clients see.
-    #[must_use]
     pub fn with_identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         let options = self.options();
         (options.name, options.version) = (name.into(), version.into());
@@ -106,7 +106,6 @@ impl ToolServer {
     }
 
     /// Sets a function that returns the next step after an error of a call, such as the words in the client's configuration that permit it.
-    #[must_use]
     pub fn with_advice(
         mut self,
         advice: impl Fn(&Entry, &Json, &ToolError) -> Option<String> + Send + Sync + 'static,
@@ -116,14 +115,12 @@ impl ToolServer {
     }
 
     /// Sets the answers to other methods than those of tools.
-    #[must_use]
     pub fn with_methods(mut self, methods: impl Methods + 'static) -> Self {
         self.options().methods = Some(Arc::new(methods));
         self
     }
 
     /// Sets the limits.
-    #[must_use]
     pub fn with_limits(mut self, limits: ServerLimits) -> Self {
         let options = self.options();
         options.calls = Permits::new(limits.max_calls, Self::MAX_WAITING);

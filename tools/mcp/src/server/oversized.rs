@@ -45,17 +45,16 @@ where
 {
     pub(super) fn new(read: R, write: W, max_bytes: usize) -> Self {
         let (refuse, refused) = mpsc::channel(MAX_REFUSALS);
-        let (begin, end, line, ready) = Default::default();
         let batches = Arc::<Mutex<Batches>>::default();
         let write = Joined::new(write, batches.clone());
         let read = Watched {
             read,
             max_bytes,
             length: 0,
-            begin,
-            end,
-            line,
-            ready,
+            begin: Vec::new(),
+            end: Vec::new(),
+            line: Vec::new(),
+            ready: VecDeque::new(),
             has_begun: false,
             takes_batches: false,
             batches,
@@ -263,23 +262,20 @@ impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
 /// Returns the id of a request, of which the begin and the end are known. Returns `None` if it is no request, or its id is not there.
 fn request_id(begin: &[u8], end: &[u8]) -> Option<RequestId> {
     let fields = Fields::read(begin);
-    if fields.is_answer {
-        return None;
+    if fields.is_answer || fields.id.is_some() {
+        return fields.id.filter(|_| !fields.is_answer);
     }
-    // The rest of an object after a field of its own is an object too.
-    let rest = || {
-        let mut starts = end
-            .windows(4)
-            .enumerate()
-            .filter(|(_, text)| text == br#""id""#);
-        starts.find_map(|(start, _)| {
-            let rest = [b"{", &end[start..]].concat();
-            let is_whole = serde_json::from_slice::<IgnoredAny>(&rest).is_ok();
-            let fields = Fields::read(&rest);
-            fields.id.filter(|_| is_whole && !fields.is_answer)
-        })
-    };
-    fields.id.or_else(rest)
+    let mut starts = end
+        .windows(4)
+        .enumerate()
+        .filter(|(_, text)| text == br#""id""#);
+    starts.find_map(|(start, _)| {
+        // The rest of an object after a field of its own is an object too.
+        let rest = [b"{", &end[start..]].concat();
+        let is_whole = serde_json::from_slice::<IgnoredAny>(&rest).is_ok();
+        let fields = Fields::read(&rest);
+        fields.id.filter(|_| is_whole && !fields.is_answer)
+    })
 }
 
 /// The fields of a message that has a beginning only.

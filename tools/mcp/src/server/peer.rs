@@ -145,21 +145,16 @@ impl Peer {
     ) -> (Self, mpsc::Receiver<Box<Message>>) {
         // Boxed, because a channel allocates room for all that it may hold, for each call.
         let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
-        let early = Mutex::new(early);
-        let refused = OnceLock::new();
-        let next_key = AtomicU64::new(1);
-        (
-            Self(Arc::new(Inner {
-                messages,
-                capabilities,
-                early,
-                takes_tasks,
-                refused,
-                next_key,
-                permit,
-            })),
-            receiver,
-        )
+        let inner = Inner {
+            messages,
+            capabilities,
+            early: Mutex::new(early),
+            takes_tasks,
+            refused: OnceLock::new(),
+            next_key: AtomicU64::new(1),
+            permit,
+        };
+        (Self(Arc::new(inner)), receiver)
     }
 
     /// Returns true if the client takes requests with this method.

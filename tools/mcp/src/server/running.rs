@@ -80,21 +80,18 @@ impl Running {
         (permit, tracked): (Permit, TaskTrackerToken),
         work: Work,
     ) -> Self {
-        let outcome = None;
-        let waiting = Waiting::default();
-        let counted = Some(Counted {
-            permit,
-            _tracked: tracked,
-        });
         Self {
             work: Some(work),
             messages,
             token,
             asked,
             peer,
-            outcome,
-            waiting,
-            counted,
+            outcome: None,
+            waiting: Waiting::default(),
+            counted: Some(Counted {
+                permit,
+                _tracked: tracked,
+            }),
         }
     }
 

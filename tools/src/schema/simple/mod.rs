@@ -103,13 +103,9 @@ impl<'p> SeenMembers<'p> {
     #[inline]
     fn take(&mut self, name: &str) -> Option<&'p SimpleSchema> {
         let members = &self.object.members;
-        let is_it = |(own, _): &(Box<str>, SimpleSchema)| **own == *name;
         // Members usually come in the order of the schema.
-        let place = if members.get(self.next).is_some_and(is_it) {
-            self.next
-        } else {
-            members.iter().position(is_it)?
-        };
+        let mut places = (self.next..members.len()).chain(0..self.next);
+        let place = places.find(|place| *members[*place].0 == *name)?;
         let bit = 1 << place;
         if self.seen & bit != 0 {
             return None;

@@ -121,12 +121,9 @@ fn with_branches(
     changes: &mut Changes,
 ) {
     let mut listed = Map::from_iter([("enum".to_owned(), Value::Array(kept))]);
-    let accepts = |name| types(keywords).is_none_or(|types| types.contains(&name));
-    let is_other = |value| others.contains(&value);
-    let [or_text, or_null] = [
-        accepts("string") && is_other(json!("")),
-        accepts("null") && is_other(Value::Null),
-    ];
+    let [or_text, or_null] = [("string", json!("")), ("null", Value::Null)].map(|(name, value)| {
+        types(keywords).is_none_or(|types| types.contains(&name)) && others.contains(&value)
+    });
     if let Some(types) = types(keywords) {
         let others: Vec<_> = types.into_iter().filter(|name| *name != "null").collect();
         if !others.is_empty() {

@@ -23,12 +23,6 @@ pub(in crate::wire::schema) fn root_union(
     is_strict: bool,
 ) -> RootUnion {
     let is_open = |object: &&Map<String, Value>| !is_closed(object);
-    let says_open = |object: &&Map<String, Value>| {
-        is_open(object)
-            && ["additionalProperties", "patternProperties"]
-                .iter()
-                .any(|it| object.contains_key(*it))
-    };
     let mut alternatives: BTreeMap<&str, Vec<&Map<String, Value>>> = BTreeMap::new();
     for object in objects {
         let keys = members(object, "properties")
@@ -83,6 +77,14 @@ pub(in crate::wire::schema) fn root_union(
         keywords: union,
         assumed,
     }
+}
+
+/// Returns true if an object takes other properties, and says so.
+fn says_open(object: &&Map<String, Value>) -> bool {
+    !is_closed(object)
+        && ["additionalProperties", "patternProperties"]
+            .iter()
+            .any(|it| object.contains_key(*it))
 }
 
 /// Returns true if a schema names no properties or items of values.

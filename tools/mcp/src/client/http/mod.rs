@@ -51,6 +51,7 @@ const MAX_REQUESTS: usize = 64;
 /// # Ok::<(), tools_http::HttpError>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct HttpServer {
     url: Url,
     headers: HeaderMap,
@@ -100,7 +101,6 @@ impl HttpServer {
 
     /// Sets the values in the URL that are secrets, such as a key in its query. Errors then show neither its path nor its query, and
     /// `[secret:url]` in place of a value of at least 8 bytes.
-    #[must_use]
     pub fn with_url_secrets(mut self, values: impl IntoIterator<Item = String>) -> Self {
         self.url_secrets = UrlSecrets::new(&self.url, values);
         self
@@ -113,7 +113,6 @@ impl HttpServer {
 
     /// Sets the user's options of HTTP, such as a proxy, root certificates and private hosts. Their limits of sizes and time have no
     /// effect, and their secrets go to their own origins.
-    #[must_use]
     pub fn with_options(self, options: HttpOptions) -> Self {
         Self { options, ..self }
     }
@@ -219,12 +218,12 @@ fn grant_of(url: &Url) -> Result<Grant, InvalidTarget> {
 /// Parses the name of a header that the user may set.
 fn header_name(name: &str) -> Result<HeaderName, HttpError> {
     let name: HeaderName = name.parse().map_err(|_| no_header())?;
-    match name.as_str() {
-        // The transport sets these itself.
-        "accept" | "content-type" | "last-event-id" => Err(HttpError::Header { name }),
-        text if text.starts_with("mcp-") => Err(HttpError::Header { name }),
-        _ => Ok(name),
+    // The transport sets these itself.
+    let is_own = ["accept", "content-type", "last-event-id"].contains(&name.as_str());
+    if is_own || name.as_str().starts_with("mcp-") {
+        return Err(HttpError::Header { name });
     }
+    Ok(name)
 }
 
 fn no_header() -> HttpError {

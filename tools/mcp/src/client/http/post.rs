@@ -52,13 +52,9 @@ impl Requests {
         };
         // After the handshake, the server is one, and an answer that cannot be read is no reason to call again.
         let called = request.as_ref().filter(|_| session.is_some() || is_call);
-        let unreadable = |error: HttpError, id: &RequestId| {
-            let reason = format!("its answer cannot be read: {error}; the call may have run");
-            Ok(Posted::Json(fail_request(reason, id), None))
-        };
         let mut response = match (sent.await, called) {
             (Err(Failure::Client(error @ HttpError::Invalid { .. })), Some(id)) => {
-                return unreadable(error, id);
+                return Ok(fail_unreadable(&error, id));
             }
             (Err(Failure::Client(HttpError::Invalid { .. })), None)
                 if is_notification(&message) =>
@@ -121,7 +117,9 @@ impl Requests {
             (media_type, Some(request)) => {
                 let max_size = MAX_MESSAGE_BYTES;
                 let body = match (read(&mut response, max_size).await, called) {
-                    (Err(Failure::Client(error)), Some(id)) => return unreadable(error, id),
+                    (Err(Failure::Client(error)), Some(id)) => {
+                        return Ok(fail_unreadable(&error, id));
+                    }
                     (Ok((_, false)), _) => return Err(Failure::ResponseBodyTooLarge { max_size }),
                     (body, _) => body?.0,
                 };
@@ -196,6 +194,11 @@ fn fail_request(reason: String, request: &RequestId) -> ServerJsonRpcMessage {
 }
 
 /// Reads an answer that is not a success. Some of them are errors of JSON-RPC.
+fn fail_unreadable(error: &HttpError, request: &RequestId) -> Posted {
+    let reason = format!("its answer cannot be read: {error}; the call may have run");
+    Posted::Json(fail_request(reason, request), None)
+}
+
 async fn read_refusal(
     mut response: ResponseStream,
     message: &ClientJsonRpcMessage,
@@ -245,8 +248,10 @@ async fn read_refusal(
         && !is_unauthorised
         && !has_session
     {
-        let unsupported = || ErrorData::invalid_request(format!("HTTP {status}: {text}"), None);
-        let error = error.map_or_else(unsupported, |error| error.error);
+        let error = match error {
+            Some(error) => error.error,
+            None => ErrorData::invalid_request(format!("HTTP {status}: {text}"), None),
+        };
         let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
         return Ok(Posted::Json(answer, None));
     }

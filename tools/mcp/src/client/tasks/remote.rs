@@ -236,22 +236,20 @@ pub(crate) fn restore(
     stored: &StoredTask,
     server: impl FnOnce(&str) -> Option<Arc<Imported>>,
 ) -> Arc<dyn Task> {
-    let lost = |reason: String| Arc::new(Lost::new(&*stored.title, reason));
-    let data = match stored.data.deserialize::<Stored>() {
-        Ok(data) => data,
-        Err(error) => return lost(format!("its data is unknown: {error}")),
-    };
-    match server(&data.server) {
-        Some(server) => match RemoteTask::new(server, data, None, Duration::ZERO) {
-            Ok(task) => Arc::new(task),
-            Err(error) => lost(error.to_string()),
+    let lost = match stored.data.deserialize::<Stored>() {
+        Ok(data) => match server(&data.server) {
+            Some(server) => match RemoteTask::new(server, data, None, Duration::ZERO) {
+                Ok(task) => return Arc::new(task),
+                Err(error) => Lost::new(&*stored.title, error.to_string()),
+            },
+            None => {
+                let server = data.server;
+                let reason =
+                    format!("the MCP server {server:?} is not one of this session any more");
+                Lost::unreachable(stored, reason)
+            }
         },
-        None => {
-            let reason = format!(
-                "the MCP server {:?} is not one of this session any more",
-                data.server
-            );
-            Arc::new(Lost::unreachable(stored, reason))
-        }
-    }
+        Err(error) => Lost::new(&*stored.title, format!("its data is unknown: {error}")),
+    };
+    Arc::new(lost)
 }

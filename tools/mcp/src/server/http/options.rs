@@ -79,12 +79,14 @@ impl HttpOptions {
         max_bytes: usize,
         ended: CancellationToken,
     ) -> StreamableHttpServerConfig {
-        let origin = |host: &str| format!("http://{host}:{}", address.port());
-        let origins = LOOPBACK.into_iter().map(origin).chain(self.origins.clone());
+        let port = address.port();
+        // `rmcp` checks no origin as long as none is allowed.
+        let own = LOOPBACK
+            .into_iter()
+            .map(|host| format!("http://{host}:{port}"));
         StreamableHttpServerConfig::default()
             .with_allowed_hosts(host_names(address, &self.hosts))
-            // `rmcp` checks no origin as long as none is allowed.
-            .with_allowed_origins(origins)
+            .with_allowed_origins(own.chain(self.origins.clone()))
             .enforce_origin_validation()
             .with_max_request_body_bytes(max_bytes)
             // From 2026-07-28 on, an answer without messages before it is one document and not a stream.

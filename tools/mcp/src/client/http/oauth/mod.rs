@@ -74,7 +74,6 @@ impl From<AuthError> for LoginError {
 impl HttpServer {
     /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
     /// which is hidden from tools. Removing the folder ends the login. A header `authorization` of the user takes the place of tokens.
-    #[must_use]
     pub fn with_tokens(mut self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let tokens = Store::new(&folder, &self.url).path;
@@ -87,7 +86,6 @@ impl HttpServer {
     }
 
     /// Sets the program's registration. Without it, a login registers the program.
-    #[must_use]
     pub fn with_oauth_client(mut self, client: OAuthClient) -> Self {
         self.login.client = client;
         self
@@ -112,7 +110,7 @@ impl HttpServer {
         let folder = self.login.folder.as_deref().ok_or(LoginError::NoFolder)?;
         let port = self.login.client.callback_port.unwrap_or_default();
         let redirect = Redirect::listen(port).await?;
-        let mut manager = self.manager(folder).await?;
+        let mut manager = self.manager(Some(folder)).await?;
         if !self.is_login_required() {
             self.probe().await;
         }
@@ -168,26 +166,24 @@ impl HttpServer {
 
     /// Makes the state of the authorisation, with the tokens that are stored.
     pub(super) async fn authorisation(&self) -> Result<AuthorizationManager, HttpError> {
-        let refused = |error: AuthError| HttpError::Option {
-            option: "tokens",
-            reason: error.to_string(),
-        };
-        // A header of the user takes the place of tokens.
+        // A header of the user takes the place of tokens. Without tokens, requests go as they are.
         let mut names = self.header_names();
         let is_authorised = names.any(|name| name == "authorization");
-        let Some(folder) = self.login.folder.as_ref().filter(|_| !is_authorised) else {
-            // Without tokens, requests go as they are.
-            return self.manager(Path::new("")).await.map_err(refused);
-        };
-        let mut manager = self.manager(folder).await.map_err(refused)?;
-        if Store::new(folder, &self.url).path.exists() {
+        let folder = self.login.folder.as_deref().filter(|_| !is_authorised);
+        let manager = self.manager(folder).await;
+        let mut manager = manager.map_err(|error| HttpError::Option {
+            option: "tokens",
+            reason: error.to_string(),
+        })?;
+        if let Some(folder) = folder
+            && Store::new(folder, &self.url).path.exists()
             // The server itself is likely out of reach too, and its answer says more.
-            if let Err(error) = self.restore(&mut manager, folder).await {
-                tracing::warn!(
-                    server = self.url_secrets.mask_url(&self.url),
-                    "tokens are not used: {error}"
-                );
-            }
+            && let Err(error) = self.restore(&mut manager, folder).await
+        {
+            tracing::warn!(
+                server = self.url_secrets.mask_url(&self.url),
+                "tokens are not used: {error}"
+            );
         }
         Ok(manager)
     }
@@ -218,7 +214,7 @@ impl HttpServer {
         )
     }
 
-    async fn manager(&self, folder: &Path) -> Result<AuthorizationManager, AuthError> {
+    async fn manager(&self, folder: Option<&Path>) -> Result<AuthorizationManager, AuthError> {
         let exchange = self
             .exchange()
             .map_err(|error| AuthError::InternalError(error.to_string()))?;
@@ -226,7 +222,7 @@ impl HttpServer {
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::new(exchange))
                 .await?;
-        if !folder.as_os_str().is_empty() {
+        if let Some(folder) = folder {
             manager.set_credential_store(Store {
                 registration,
                 ..Store::new(folder, &self.url)
