@@ -1,9 +1,10 @@
 //! The facts about a service and a model of it.
 
-use agent::{ContextSize, ProviderInfo, ProviderOptions, WireOptions};
+use agent::{ContextSize, ImageLimits, ProviderInfo, ProviderOptions, WireOptions};
 
 use crate::api::Api;
 use crate::endpoint::Endpoint;
+use crate::model_facts::ModelFacts;
 use crate::model_table::{Context, KnownModel, output_limit};
 
 /// Returns the facts about a model of a service. The size of its context is as its name says, until the service names another one.
@@ -31,12 +32,28 @@ pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions)
         wire: Some(wire_options(api, options)),
         context: ContextSize::new(context_tokens),
         reserved_tokens,
+        images: image_limits(endpoint, model),
         price: options
             .prices
             .get(model)
             .copied()
             .or_else(|| known?.price(endpoint.listed_name)),
         ..ProviderInfo::new(api.name())
+    }
+}
+
+/// Returns the images that a model of a service takes.
+fn image_limits(endpoint: &Endpoint, model: &str) -> ImageLimits {
+    let service = endpoint.service;
+    let facts = ModelFacts::find(endpoint.api, service, model);
+    let (max_base64_bytes, types) = match &service.images {
+        Some(images) => (images.max_base64_bytes, images.types.clone()),
+        None => (None, Vec::new()),
+    };
+    ImageLimits {
+        is_blind: facts.is_some_and(|facts| !facts.images),
+        max_base64_bytes,
+        types,
     }
 }
 
