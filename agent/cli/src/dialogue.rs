@@ -1,6 +1,6 @@
 //! [`Dialogue`]: questions at the terminal, one at a time.
 
-mod keyboard;
+pub(crate) mod keyboard;
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use once_cell::sync::Lazy;
 use tools::{CancellationToken, IgnorePoison as _};
 
 use crate::console::Console;
+use crate::dialogue::keyboard;
 use crate::error::Error;
 use crate::exit::Exit;
 
@@ -29,6 +30,7 @@ fn end() {
     END.cancel();
     std::thread::spawn(|| {
         host::end();
+        keyboard::restore_echo();
         std::process::exit(i32::from(Exit::Cancelled as u8));
     });
 }

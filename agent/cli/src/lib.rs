@@ -15,6 +15,7 @@
 //! [`Program`] sets the name, the version, default settings, services and providers.
 
 mod argument;
+mod attachment;
 mod budget;
 #[cfg(test)]
 mod canary;
