@@ -103,7 +103,7 @@ impl From<CancellationToken> for RunHandle {
     fn from(token: CancellationToken) -> Self {
         Self {
             token,
-            messages: Arc::default(),
+            ..Self::default()
         }
     }
 }

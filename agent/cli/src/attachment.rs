@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use agent::Prompt;
 use data_encoding::BASE64;
-use host::Size;
 use tools::image::image_type;
 use tools::{Content, OutsideText, ToolContext};
 use tools_text::decode_input;
@@ -23,7 +22,6 @@ pub(crate) struct Attachment {
     pub(crate) name: String,
     /// The path of the file, without links.
     path: PathBuf,
-    size: usize,
     content: Vec<Content>,
 }
 
@@ -69,24 +67,27 @@ impl Attachment {
             content: content(name, &bytes).map_err(|reason| Error::attachment(name, reason))?,
             name: name.to_owned(),
             path,
-            size: bytes.len(),
         })
     }
 
-    /// Adds the file to a prompt, and returns a line about it. The session is exposed from now on, unless the user wrote the file.
-    pub(crate) fn add_to(self, prompt: Prompt, cx: &ToolContext) -> (Prompt, String) {
-        let is_of_stranger = !cx.is_exposed() && !cx.is_content_of_user(&self.path);
-        if is_of_stranger {
-            cx.record_exposure();
+    /// Returns a prompt with files, and tells of each. The session is exposed from now on, unless the user wrote all of them.
+    pub(crate) fn add_all(
+        files: Vec<Self>,
+        prompt: String,
+        cx: &ToolContext,
+        tell: impl Fn(&str),
+    ) -> Prompt {
+        let mut prompt = Prompt::from(prompt);
+        for file in files {
+            let mut line = format!("attached {}", file.name);
+            if !cx.is_exposed() && !cx.is_content_of_user(&file.path) {
+                cx.record_exposure();
+                line += "; the session counts as one that read text of strangers";
+            }
+            tell(&line);
+            prompt = prompt.with_content(file.content);
         }
-        let exposure = if is_of_stranger {
-            "; the session counts as one that read text of strangers"
-        } else {
-            ""
-        };
-        let size = Size::from_bytes(self.size as u64).to_text();
-        let line = format!("attached {}: {size}{exposure}", self.name);
-        (prompt.with_content(self.content), line)
+        prompt
     }
 }
 

@@ -9,10 +9,10 @@ mod typing;
 
 use agent::consent::rules_from_grant;
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agent::{Prompt, RunHandle, Selection, ToolSet};
-use tools::{CancellationToken, Clause, Grant, ToolContext, join};
+use agent::{RunHandle, Selection, ToolSet};
+use tools::{CancellationToken, Clause, Grant, join};
 
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
@@ -106,8 +106,11 @@ impl Chat {
             return self.run_input(RunInput::Prompt(prompt.into())).await;
         }
         let cx = self.opened.session.context();
-        match prompt_with_files(prompt, &self.root, cx, |line| notice::note(&line)) {
-            Ok(prompt) => self.run_input(RunInput::Prompt(prompt)).await,
+        match Attachment::mentioned(&prompt, &self.root, cx) {
+            Ok(files) => {
+                let prompt = Attachment::add_all(files, prompt, cx, notice::note);
+                self.run_input(RunInput::Prompt(prompt)).await
+            }
             Err(error) => Ok(error.report()),
         }
     }
@@ -122,24 +125,17 @@ impl Chat {
         } = &mut self.opened;
         let cx = session.context().clone();
         let run = runner.run(session, input, handle.clone());
-        let ended = if self.input.is_interactive {
-            let typing = Typing {
-                console: &runner.console,
-                input: &self.input,
-                driver: &runner.driver,
-                handle: handle.clone(),
-                cx,
-                root: &self.root,
-                is_steering: !runner.is_direct(),
-                lines: Vec::new(),
-                sent: 0,
-            };
-            let (ended, lines) = typing.during(run).await;
-            self.waiting.extend(lines);
-            ended
-        } else {
-            run.await
+        let typing = Typing {
+            runner,
+            input: &self.input,
+            handle: handle.clone(),
+            cx,
+            root: &self.root,
+            lines: Vec::new(),
+            sent: 0,
         };
+        let (ended, lines) = typing.during(run).await;
+        self.waiting.extend(lines);
         drop(attached);
         if handle.token().is_cancelled() {
             self.discard_waiting();
@@ -281,21 +277,6 @@ impl Chat {
             before - self.opened.session.messages().len()
         ));
     }
-}
-
-/// Returns a typed prompt with the files that it names, and a line about each.
-fn prompt_with_files(
-    text: String,
-    root: &Path,
-    cx: &ToolContext,
-    tell: impl Fn(String),
-) -> Result<Prompt, Error> {
-    let files = Attachment::mentioned(&text, root, cx)?;
-    Ok(files.into_iter().fold(text.into(), |prompt, file| {
-        let (prompt, line) = file.add_to(prompt, cx);
-        tell(line);
-        prompt
-    }))
 }
 
 fn usage_error(reason: &str) -> Exit {

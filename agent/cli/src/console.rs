@@ -89,7 +89,7 @@ impl Console {
         if state.asking_since.is_some() {
             keyboard::restore_echo();
         }
-        state.hides_typing.then_some(HiddenTyping(self))
+        state.hides_typing.then(|| HiddenTyping(self))
     }
 
     /// Writes a JSON document as one line of standard output. On a terminal it waits for the end of an open question.

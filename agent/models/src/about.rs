@@ -11,6 +11,7 @@ use crate::model_table::{Context, KnownModel, output_limit};
 pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions) -> ProviderInfo {
     let api = endpoint.api;
     let known = KnownModel::find(endpoint.listed_name, model);
+    let facts = ModelFacts::find(api, endpoint.service, model);
     let context = known.map(|known| known.context);
     let context_tokens = match context {
         // The settings of Ollama's server decide.
@@ -32,28 +33,16 @@ pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions)
         wire: Some(wire_options(api, options)),
         context: ContextSize::new(context_tokens),
         reserved_tokens,
-        images: image_limits(endpoint, model),
+        images: ImageLimits {
+            is_blind: facts.is_some_and(|facts| !facts.images),
+            ..endpoint.service.images.clone()
+        },
         price: options
             .prices
             .get(model)
             .copied()
             .or_else(|| known?.price(endpoint.listed_name)),
         ..ProviderInfo::new(api.name())
-    }
-}
-
-/// Returns the images that a model of a service takes.
-fn image_limits(endpoint: &Endpoint, model: &str) -> ImageLimits {
-    let service = endpoint.service;
-    let facts = ModelFacts::find(endpoint.api, service, model);
-    let (max_base64_bytes, types) = match &service.images {
-        Some(images) => (images.max_base64_bytes, images.types.clone()),
-        None => (None, Vec::new()),
-    };
-    ImageLimits {
-        is_blind: facts.is_some_and(|facts| !facts.images),
-        max_base64_bytes,
-        types,
     }
 }
 

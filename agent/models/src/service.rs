@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use agent::ProviderError;
+use agent::{ImageLimits, ProviderError};
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -48,21 +48,10 @@ pub(crate) struct Service {
     /// False if the system text is an item of the Responses API, and no field.
     #[serde(default = "yes")]
     pub(crate) instructions: bool,
-    /// The images that the service takes, if it is known.
-    pub(crate) images: Option<ServiceImages>,
+    /// The images that the service takes, with the place that tells of them.
+    #[serde(default)]
+    pub(crate) images: ImageLimits,
     /// The place that tells of the differences.
-    #[allow(dead_code, reason = "for readers of the file")]
-    source: String,
-}
-
-/// The images that a service takes.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ServiceImages {
-    /// The most bytes of the base64 of an image. A service that bounds the whole request has its bound here.
-    pub(crate) max_base64_bytes: Option<u64>,
-    pub(crate) types: Vec<String>,
-    /// The place that tells of the limits.
     #[allow(dead_code, reason = "for readers of the file")]
     source: String,
 }

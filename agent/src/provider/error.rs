@@ -30,7 +30,7 @@ pub enum ProviderError {
     /// The model does not take an image of the prompt.
     #[error("{model} cannot take an image of the prompt: {reason}")]
     Image {
-        /// The model and its provider, in words.
+        /// The model, or the provider if it names none.
         model: String,
         /// The problem and the next step.
         reason: String,

@@ -182,11 +182,11 @@ fn an_image_is_checked_by_type_and_size() {
     for (prompt, reason) in [
         (
             image("image/png", 9),
-            "it has 9 bytes in base64, and the service takes 8",
+            "the service takes 8 bytes in base64, and not 9",
         ),
         (
             image("image/gif", 1),
-            "the service takes image/png; convert it",
+            "the service takes image/png, and not image/gif; convert it",
         ),
     ] {
         let error = info.check_prompt(&prompt).unwrap_err().to_string();

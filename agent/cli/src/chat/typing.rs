@@ -4,28 +4,26 @@ use std::future::{pending, poll_fn};
 use std::path::Path;
 use std::pin::pin;
 
-use agent::{Driver, RunHandle};
+use agent::RunHandle;
 use tools::ToolContext;
 
+use super::Input;
 use super::command::{self, ParsedLine};
 use super::line::Line;
-use super::{Input, prompt_with_files};
-use crate::console::Console;
+use crate::attachment::Attachment;
 use crate::dialogue::keyboard;
 use crate::error::Error;
 use crate::notice::{self, FAINT, paint};
+use crate::prompt_runner::PromptRunner;
 use crate::visible::visible;
 
 /// Reads the lines that a person types while a run goes on, and sends prompts to the run. The others wait for its end.
 pub(super) struct Typing<'a> {
-    pub(super) console: &'a Console,
+    pub(super) runner: &'a PromptRunner,
     pub(super) input: &'a Input,
-    pub(super) driver: &'a Driver,
     pub(super) handle: RunHandle,
     pub(super) cx: ToolContext,
     pub(super) root: &'a Path,
-    /// False if the provider reads no message during a run, because it has no model.
-    pub(super) is_steering: bool,
     /// The lines, in order. Those that were sent come first.
     pub(super) lines: Vec<Line>,
     pub(super) sent: usize,
@@ -34,7 +32,10 @@ pub(super) struct Typing<'a> {
 impl Typing<'_> {
     /// Runs to the end and reads lines meanwhile. Returns the lines that the run has not taken, too.
     pub(super) async fn during<T>(mut self, run: impl Future<Output = T>) -> (T, Vec<Line>) {
-        let hidden = self.console.hide_typing();
+        if !self.input.is_interactive {
+            return (run.await, self.lines);
+        }
+        let hidden = self.runner.console.hide_typing();
         let ended = {
             let mut run = pin!(run);
             let mut typing = pin!(self.read());
@@ -54,7 +55,7 @@ impl Typing<'_> {
         loop {
             keyboard::wait().await;
             // A question reads its answer itself.
-            let reader = self.console.reader().await;
+            let reader = self.runner.console.reader().await;
             let line = keyboard::line_there();
             drop(reader);
             match line.as_deref() {
@@ -67,38 +68,41 @@ impl Typing<'_> {
         pending().await
     }
 
+    /// Takes a line. One that cannot be sent is an error, and not kept.
     fn take(&mut self, text: &str) {
-        let parsed = command::parse(text);
-        let sent = match parsed {
+        let is_sent = match command::parse(text) {
             Ok(ParsedLine::Empty) => return,
-            // A line that follows a command keeps its place.
-            Ok(ParsedLine::Prompt(prompt)) if self.is_steering && self.sent == self.lines.len() => {
+            // A line that follows a command keeps its place, and a provider without a model reads no message.
+            Ok(ParsedLine::Prompt(prompt))
+                if self.sent == self.lines.len() && !self.runner.is_direct() =>
+            {
                 self.send(prompt)
             }
             Ok(_) => Ok(false),
-            Err(reason) => {
-                notice::error(&reason);
-                return;
-            }
+            Err(reason) => return notice::error(&reason),
         };
-        match sent {
-            Ok(is_sent) => self.sent += usize::from(is_sent),
+        let is_sent = match is_sent {
+            Ok(is_sent) => is_sent,
             Err(error) => {
                 error.report();
                 return;
             }
-        }
+        };
+        self.sent += usize::from(is_sent);
         self.input.remember(text);
         self.lines.push(Line::Text(text.to_owned()));
         let label = paint(FAINT, "queued:");
-        self.console.aside(format!("{label} {}", visible(text)));
+        self.runner
+            .console
+            .aside(format!("{label} {}", visible(text)));
     }
 
     /// Sends a prompt to the run. Returns false if the run has ended.
     fn send(&self, prompt: String) -> Result<bool, Error> {
-        let tell = |line: String| self.console.aside(visible(&line).into_owned());
-        let prompt = prompt_with_files(prompt, self.root, &self.cx, tell)?;
-        self.driver.check_prompt(&prompt)?;
+        let files = Attachment::mentioned(&prompt, self.root, &self.cx)?;
+        let tell = |line: &str| self.runner.console.aside(visible(line).into_owned());
+        let prompt = Attachment::add_all(files, prompt, &self.cx, tell);
+        self.runner.driver.check_prompt(&prompt)?;
         Ok(self.handle.send(prompt).is_ok())
     }
 }

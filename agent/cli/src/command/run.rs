@@ -82,14 +82,7 @@ impl RunArgs {
                     None => standard_input::prompt()?,
                 };
                 let cx = session.context();
-                let prompt = attachments
-                    .into_iter()
-                    .fold(prompt.into(), |prompt, attachment| {
-                        let (prompt, line) = attachment.add_to(prompt, cx);
-                        notice::note(&line);
-                        prompt
-                    });
-                RunInput::Prompt(prompt)
+                RunInput::Prompt(Attachment::add_all(attachments, prompt, cx, notice::note))
             }
         };
         match runner.run(session, input, token.into()).await {

@@ -10,7 +10,7 @@ use crate::Crib;
 use crate::chat_terminal::READS;
 use crate::loopback::Loopback;
 use crate::model::{ANSWER, CALL};
-use crate::terminal::{QUESTION, on_terminal, rest, say};
+use crate::terminal::{QUESTION, rest, say, with_stty};
 
 /// A model whose replies the test sends, one for each request.
 struct Model {
@@ -43,17 +43,11 @@ impl Model {
     }
 
     /// Starts a chat with the model.
-    fn chat(&self, crib: &Crib, flags: &[&str]) -> PtySession {
-        let chat = [
-            "chat",
-            "--provider",
-            "openai",
-            "--model",
-            "m",
-            "--base-url",
-            &self.url,
-        ];
-        let mut session = on_terminal(crib, &[&chat, flags].concat());
+    fn chat(&self, crib: &Crib, flags: &str) -> PtySession {
+        let url = &self.url;
+        let chat = format!("chat --provider openai --model m --base-url {url} {flags}");
+        // A terminal of the tests does not echo by itself.
+        let mut session = with_stty(crib, "echo", &chat);
         session.exp_string(READS).unwrap();
         session
     }
@@ -61,7 +55,15 @@ impl Model {
 
 /// Types a line while the model works. Returns the text before it is shown as queued.
 fn queue(session: &mut PtySession, line: &str) -> String {
-    say(session, line, &[&format!("queued: {line}")])
+    session.send_line(line).unwrap();
+    shown(session, "queued:", line)
+}
+
+/// Waits for a line behind this label. Returns the text before the label.
+fn shown(session: &mut PtySession, label: &str, line: &str) -> String {
+    let before = session.exp_string(label).unwrap();
+    session.exp_string(line).unwrap();
+    before
 }
 
 fn end(mut session: PtySession) {
@@ -74,13 +76,13 @@ fn end(mut session: PtySession) {
 #[test]
 fn a_line_that_is_typed_during_a_run_is_shown_once_and_sent_with_the_next_request() {
     let (crib, model) = (Crib::new(), Model::new());
-    let mut session = model.chat(&crib, &[]);
+    let mut session = model.chat(&crib, "");
     session.send_line("what is in it?").unwrap();
     model.requests.recv().unwrap();
     let before = queue(&mut session, "and be brief");
     assert!(!before.contains("and be brief"), "no echo: {before}");
     model.replies.send(CALL).unwrap();
-    session.exp_string("sent: and be brief").unwrap();
+    shown(&mut session, "sent:", "and be brief");
     let request = model.requests.recv().unwrap();
     let message = request.find(r#""content":"and be brief""#).unwrap();
     assert!(request.find("# Hello").unwrap() < message, "{request}");
@@ -88,7 +90,7 @@ fn a_line_that_is_typed_during_a_run_is_shown_once_and_sent_with_the_next_reques
     queue(&mut session, "more");
     model.replies.send(ANSWER).unwrap();
     session.exp_string("It says hello.").unwrap();
-    session.exp_string("sent: more").unwrap();
+    shown(&mut session, "sent:", "more");
     assert!(
         model
             .requests
@@ -104,7 +106,7 @@ fn a_line_that_is_typed_during_a_run_is_shown_once_and_sent_with_the_next_reques
 #[test]
 fn commands_wait_for_the_end_of_the_run_and_keep_their_place() {
     let (crib, model) = (Crib::new(), Model::new());
-    let mut session = model.chat(&crib, &[]);
+    let mut session = model.chat(&crib, "");
     session.send_line("what is in it?").unwrap();
     model.requests.recv().unwrap();
     for line in ["/clear", "another topic", "/quit"] {
@@ -121,7 +123,7 @@ fn commands_wait_for_the_end_of_the_run_and_keep_their_place() {
 #[test]
 fn a_cancelled_run_sends_no_waiting_line() {
     let (crib, model) = (Crib::new(), Model::new());
-    let mut session = model.chat(&crib, &[]);
+    let mut session = model.chat(&crib, "");
     session.send_line("what is in it?").unwrap();
     model.requests.recv().unwrap();
     queue(&mut session, "and be brief");
@@ -133,7 +135,7 @@ fn a_cancelled_run_sends_no_waiting_line() {
 #[test]
 fn a_question_during_a_run_echoes_and_takes_its_answer() {
     let (crib, model) = (Crib::new(), Model::new());
-    let mut session = model.chat(&crib, &["--no-default-grants"]);
+    let mut session = model.chat(&crib, "--no-default-grants");
     session.send_line("what is in it?").unwrap();
     model.requests.recv().unwrap();
     queue(&mut session, "and be brief");
@@ -141,13 +143,13 @@ fn a_question_during_a_run_echoes_and_takes_its_answer() {
     session.exp_string(QUESTION).unwrap();
     session.exp_string("no: ").unwrap();
     session.send_line("y").unwrap();
-    let echo = session.exp_string("sent: and be brief").unwrap();
+    let echo = shown(&mut session, "sent:", "and be brief");
     assert!(echo.starts_with('y') && !echo.contains("queued"), "{echo}");
     let request = model.requests.recv().unwrap();
     assert!(request.contains("# Hello"), "{request}");
     queue(&mut session, "hidden again");
     model.replies.send(ANSWER).unwrap();
-    session.exp_string("sent: hidden again").unwrap();
+    shown(&mut session, "sent:", "hidden again");
     model.replies.send(ANSWER).unwrap();
     end(session);
 }
@@ -155,15 +157,12 @@ fn a_question_during_a_run_echoes_and_takes_its_answer() {
 #[test]
 fn a_word_that_names_a_file_of_the_workspace_adds_it() {
     let (crib, model) = (Crib::new(), Model::new());
-    let mut session = model.chat(&crib, &[]);
+    let mut session = model.chat(&crib, "");
     let prompt = "is @README.md like @sub/inner.txt, me@README.md, @missing or @../secret.txt?";
     say(
         &mut session,
         prompt,
-        &[
-            "attached README.md: 8 bytes",
-            "attached sub/inner.txt: 6 bytes",
-        ],
+        &["attached README.md", "attached sub/inner.txt"],
     );
     let request = model.requests.recv().unwrap();
     assert!(request.contains("is @README.md like"), "{request}");

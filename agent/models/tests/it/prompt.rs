@@ -61,13 +61,13 @@ async fn an_image_that_the_model_or_its_service_refuses_is_an_error_before_the_r
             "groq",
             "llama-4",
             with_image("image/png", 4_194_308),
-            "the service takes 4194304",
+            "the service takes 4194304 bytes",
         ),
         (
             "xai",
             "grok-4",
             with_image("image/gif", 8),
-            "takes image/png, image/jpeg",
+            "takes image/png, image/jpeg, and not image/gif",
         ),
     ] {
         let options = ProviderOptions {
