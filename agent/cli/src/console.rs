@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tools::IgnorePoison as _;
 
-use crate::dialogue::keyboard;
 use crate::error::Error;
+use crate::keyboard;
 use crate::notice::{write as write_stderr, write_line};
 use crate::output;
 use crate::status_lines::{StatusLines, Wait};

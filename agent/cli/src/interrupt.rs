@@ -6,9 +6,9 @@ use once_cell::sync::Lazy;
 use tools::{CancellationToken, IgnorePoison as _};
 
 use crate::console::Console;
-use crate::dialogue::keyboard;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::keyboard;
 
 /// Cancelled when the program has to end.
 static END: Lazy<CancellationToken> = Lazy::new(CancellationToken::new);

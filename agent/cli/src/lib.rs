@@ -33,6 +33,7 @@ mod ineffective;
 mod instructions;
 mod interrupt;
 mod journal;
+mod keyboard;
 mod linked;
 mod notice;
 mod observer;

@@ -125,7 +125,8 @@ impl Driver {
         self
     }
 
-    /// Sets a token that cancels runs, in addition to the token of the session's context.
+    /// Sets a token that cancels runs, in addition to the token of the session's context, and in place of an earlier token or
+    /// [handle](Self::with_handle).
     #[must_use]
     pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
         self.handle = token.into();

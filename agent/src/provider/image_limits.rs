@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use tools::Content;
 
-use super::{ProviderError, ProviderInfo};
 use crate::prompt::Prompt;
 
 /// The images that a model and its service take in a prompt.
@@ -18,25 +17,15 @@ pub struct ImageLimits {
     pub types: Vec<String>,
 }
 
-impl ProviderInfo {
-    /// Checks that the model takes the images of a prompt.
-    ///
-    /// # Errors
-    /// Returns [`ProviderError::Image`] for the first image that it does not take.
-    pub fn check_prompt(&self, prompt: &Prompt) -> Result<(), ProviderError> {
-        for content in prompt.content() {
-            if let Content::Image { data, mime_type } = content
-                && let Some(reason) = self.images.find_problem(data, mime_type)
-            {
-                let model = self.model.as_deref().unwrap_or(&self.name).to_owned();
-                return Err(ProviderError::Image { model, reason });
-            }
-        }
-        Ok(())
-    }
-}
-
 impl ImageLimits {
+    /// Returns the reason that an image of a prompt is not taken, and the next step.
+    pub(super) fn find_refused(&self, prompt: &Prompt) -> Option<String> {
+        prompt.content().iter().find_map(|content| match content {
+            Content::Image { data, mime_type } => self.find_problem(data, mime_type),
+            _ => None,
+        })
+    }
+
     /// Returns the reason that an image is not taken, and the next step.
     fn find_problem(&self, data: &str, mime_type: &str) -> Option<String> {
         let bytes = data.len() as u64;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{GenerationOptions, ImageLimits, Price};
+use super::{GenerationOptions, ImageLimits, Price, ProviderError};
+use crate::prompt::Prompt;
 use crate::tool_set::ToolSet;
 use crate::wire_options::WireOptions;
 use crate::wire_tool_set::WireToolSet;
@@ -82,6 +83,17 @@ impl ProviderInfo {
     pub const fn without_images(mut self) -> Self {
         self.images.is_blind = true;
         self
+    }
+
+    /// Checks that the model takes the images of a prompt.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Image`] for the first image that it does not take.
+    pub fn check_prompt(&self, prompt: &Prompt) -> Result<(), ProviderError> {
+        self.images.find_refused(prompt).map_or(Ok(()), |reason| {
+            let model = self.model.as_deref().unwrap_or(&self.name).to_owned();
+            Err(ProviderError::Image { model, reason })
+        })
     }
 
     /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.

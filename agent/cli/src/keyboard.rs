@@ -15,7 +15,7 @@ const MAX_LINE_BYTES: u64 = 4096;
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Discards input typed before the question appears. Waits until no line arrives for [`QUIET`].
-pub(super) async fn discard_typed_ahead() {
+pub(crate) async fn discard_typed_ahead() {
     loop {
         discard();
         tokio::time::sleep(QUIET).await;
@@ -37,7 +37,7 @@ fn has_line_arrived() -> bool {
 
 /// Returns the next line, or `None` at the end of the input. A thread reads it, because terminal reads block. If the future is
 /// dropped, the line is left to the next reader.
-pub(super) async fn line() -> Option<String> {
+pub(crate) async fn line() -> Option<String> {
     // Dropping `_stop` together with this future ends the thread.
     let read = |stopped: &PipeReader| is_line_there(stopped).then(read_line);
     let (line, _stop) = on_thread(read).ok()?;
