@@ -18,6 +18,8 @@ use crate::run::Summary;
 /// - The retries of a request precede the texts of its turn. A retry can withdraw the texts before it. The texts precede
 ///   the starts of its calls, which are in the order of the calls.
 /// - `ModelChanged` follows the retries of the failed request, and precedes the texts of the turn. It can withdraw texts, too.
+/// - `Steered` precedes the texts of its turn. It follows all results of the turn before, or the texts of an answer, which then does not
+///   end the run.
 /// - Each call has one `CallStarted`, then any `Progress` and `ProtectedFiles`, then `Abandoned` if it is abandoned, then exactly one `Result`
 ///   or `ApprovalDeferred`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
@@ -55,6 +57,11 @@ pub enum Event {
         reason: String,
         /// True if the [text](Self::Text) since the last turn is withdrawn.
         withdraws_text: bool,
+    },
+    /// A message that was [sent](crate::RunHandle::send) to the run enters the conversation.
+    Steered {
+        /// The texts of the message, joined with line breaks.
+        text: String,
     },
     /// The model wrote text.
     Text {

@@ -6,6 +6,7 @@ use tools::{JsonSchema, schema_of};
 
 use crate::driver::{Driver, DriverError};
 use crate::json_answer::{bound_prompt, parse_answer, repair_prompt};
+use crate::prompt::Prompt;
 use crate::provider::StopReason;
 use crate::run::{Outcome, Run};
 use crate::session::Session;
@@ -56,10 +57,12 @@ const SHORTER: &str = "Your answer was cut off, because it was too long. Answer 
 pub async fn extract<T: DeserializeOwned + JsonSchema + Send>(
     driver: &Driver,
     session: &mut Session,
-    prompt: impl Into<String>,
+    prompt: impl Into<Prompt>,
 ) -> Result<T, ExtractError> {
     let mut reader = AnswerReader::new()?;
-    let prompt = bound_prompt(&prompt.into(), &reader.schema);
+    let prompt = prompt.into();
+    let text = bound_prompt(&prompt.to_text(), &reader.schema);
+    let prompt = prompt.with_text(text);
     let summary = driver
         .run_checked(session, prompt, &mut |text, stop| reader.check(text, stop))
         .await?;

@@ -17,10 +17,12 @@ mod models;
 mod parameter;
 mod plan;
 mod prefix;
+mod prompt;
 pub mod provider;
 pub mod refusal;
 mod repeat;
 mod run;
+mod run_handle;
 mod run_options;
 mod selection;
 mod session;
@@ -50,15 +52,17 @@ pub use models::{ModelChoice, Models, with_session_model};
 pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
+pub use prompt::Prompt;
 pub use provider::{
-    ContextSize, Cost, Direct, FailureKind, GenerationOptions, InvalidCost, KeyError, KeySource,
-    LostReplySink, Price, Provider, ProviderError, ProviderInfo, ProviderOptions,
+    ContextSize, Cost, Direct, FailureKind, GenerationOptions, ImageLimits, InvalidCost, KeyError,
+    KeySource, LostReplySink, Price, Provider, ProviderError, ProviderInfo, ProviderOptions,
     ProviderSubmission, Proxy, Rates, ReasoningEffort, Request, RequestRetry, RetryCause,
     RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture,
     Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
+pub use run_handle::RunHandle;
 pub use run_options::{RunOptions, SubAgents};
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;

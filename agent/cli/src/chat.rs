@@ -5,27 +5,38 @@ mod editor;
 mod input;
 mod line;
 mod page;
+mod typing;
 
 use agent::consent::rules_from_grant;
-use agent::{Selection, ToolSet};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use agent::{RunHandle, Selection, ToolSet};
 use tools::{CancellationToken, Clause, Grant, join};
 
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
 pub(crate) use self::input::Input;
-use self::line::Line;
+use self::line::{Line, prompt};
+use self::typing::Typing;
+use crate::attachment::Attachment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::notice;
 use crate::prompt_runner::RunInput;
 use crate::session::OpenSession;
+use crate::visible::visible;
 
 /// Reads prompts and commands until the input ends.
 pub(crate) struct Chat {
     pub(crate) opened: OpenSession,
     pub(crate) input: Input,
     pub(crate) interrupts: Interrupts,
+    /// The path of the workspace, without links.
+    pub(crate) root: PathBuf,
+    /// The lines that were typed during a run and wait for its end.
+    pub(crate) waiting: VecDeque<Line>,
 }
 
 impl Chat {
@@ -43,10 +54,7 @@ impl Chat {
         let changes = tools::subscribe();
         let mut generation = changes.generation();
         loop {
-            // A question of a sub-agent in the background waits for the end of the line.
-            let reader = self.opened.runner.console.reader().await;
-            let line = self.input.line().await?;
-            drop(reader);
+            let line = self.line().await?;
             // Servers change their lists while a person types.
             if generation != changes.generation() {
                 generation = changes.generation();
@@ -62,7 +70,7 @@ impl Chat {
             };
             let exit = match command::parse(&text) {
                 Ok(ParsedLine::Empty) => continue,
-                Ok(ParsedLine::Prompt(prompt)) => self.run_input(RunInput::Prompt(prompt)).await?,
+                Ok(ParsedLine::Prompt(prompt)) => self.run_typed(prompt).await?,
                 Ok(ParsedLine::ServerPrompt(call)) => self.run_prompt(&call).await?,
                 Ok(ParsedLine::Command(SlashCommand::Quit)) => break,
                 Ok(ParsedLine::Command(command)) => self.execute(command).await,
@@ -77,17 +85,61 @@ impl Chat {
             .unwrap_or(Exit::Success))
     }
 
+    /// Returns the next line: one that was typed during a run, or a new one.
+    async fn line(&mut self) -> Result<Line, Error> {
+        let console = &self.opened.runner.console;
+        if let Some(line) = self.waiting.pop_front() {
+            if let Line::Text(text) = &line {
+                console.line(format!("{}{}", prompt(), visible(text)));
+            }
+            return Ok(line);
+        }
+        // A question of a sub-agent in the background waits for the end of the line.
+        let _reader = console.reader().await;
+        self.input.line().await
+    }
+
+    /// Runs a typed prompt, with the files that it names.
+    async fn run_typed(&mut self, prompt: String) -> Result<Exit, Error> {
+        // A prompt from a pipe may be text of strangers, who must not choose files.
+        if !self.input.is_interactive || self.opened.runner.is_direct() {
+            return self.run_input(RunInput::Prompt(prompt.into())).await;
+        }
+        let cx = self.opened.session.context();
+        match Attachment::mentioned(&prompt, &self.root, cx) {
+            Ok(files) => {
+                let prompt = Attachment::add_all(files, prompt, cx, notice::note);
+                self.run_input(RunInput::Prompt(prompt)).await
+            }
+            Err(error) => Ok(error.report()),
+        }
+    }
+
     /// Runs a prompt. A failure ends this prompt only, except when the output is closed, the session can no longer be recorded, or Ctrl-C cancels
     /// without a terminal.
     async fn run_input(&mut self, input: RunInput) -> Result<Exit, Error> {
-        let token = CancellationToken::new();
-        let attached = self.interrupts.attach(token.clone());
-        let ended = self
-            .opened
-            .runner
-            .run(&mut self.opened.session, input, token)
-            .await;
+        let handle = RunHandle::new();
+        let attached = self.interrupts.attach(handle.token().clone());
+        let OpenSession {
+            runner, session, ..
+        } = &mut self.opened;
+        let cx = session.context().clone();
+        let run = runner.run(session, input, handle.clone());
+        let typing = Typing {
+            runner,
+            input: &self.input,
+            handle: handle.clone(),
+            cx,
+            root: &self.root,
+            lines: Vec::new(),
+            sent: 0,
+        };
+        let (ended, lines) = typing.during(run).await;
+        self.waiting.extend(lines);
         drop(attached);
+        if handle.token().is_cancelled() {
+            self.discard_waiting();
+        }
         self.report_end(ended)
     }
 
@@ -106,9 +158,19 @@ impl Chat {
             .await;
         drop(attached);
         match text.map_or(Err(Error::Cancelled), |text| Ok(text?)) {
-            Ok(text) => self.run_input(RunInput::Prompt(text)).await,
+            Ok(text) => self.run_input(RunInput::Prompt(text.into())).await,
             Err(error) => self.report_end(Err(error)),
         }
+    }
+
+    /// Forgets the lines that wait for the end of a run, because a person who cancels the run wants none of them to begin another one.
+    fn discard_waiting(&mut self) {
+        self.waiting.retain(|line| {
+            if let Line::Text(text) = line {
+                notice::note(&format!("not sent: {text}"));
+            }
+            *line == Line::End
+        });
     }
 
     /// Reports a failure that does not end the chat.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use tools::IgnorePoison as _;
 
 use crate::error::Error;
+use crate::keyboard;
 use crate::notice::{write as write_stderr, write_line};
 use crate::output;
 use crate::status_lines::{StatusLines, Wait};
@@ -31,6 +32,8 @@ struct ConsoleState {
     status: StatusLines,
     /// True if text on standard output has not ended its line.
     is_line_open: bool,
+    /// True if typed lines are shown once they are complete, and the terminal echoes the answers to questions alone.
+    hides_typing: bool,
 }
 
 /// A line to write after the open question.
@@ -39,6 +42,10 @@ enum HeldBack {
     Message(String),
     Document(String),
 }
+
+/// The time in which the terminal echoes the answers to questions alone, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct HiddenTyping<'a>(&'a Console);
 
 /// An open question, until it is dropped.
 #[derive(Debug)]
@@ -64,6 +71,25 @@ impl Console {
         }
         state.status.clear();
         write_line(&line);
+    }
+
+    /// Writes a line, also amid the text of standard output, which goes on below it on a terminal.
+    pub(crate) fn aside(&self, line: String) {
+        if io::stdout().is_terminal() && self.set_line_open(false) {
+            // A terminal that fails also fails for the next piece of the text.
+            let _ = output::untrusted_piece("\n");
+        }
+        self.line(line);
+    }
+
+    /// Keeps the terminal from echoing what is typed into the text of a run. Returns `None` if it does not echo.
+    pub(crate) fn hide_typing(&self) -> Option<HiddenTyping<'_>> {
+        let mut state = self.state();
+        state.hides_typing = keyboard::silence();
+        if state.asking_since.is_some() {
+            keyboard::restore_echo();
+        }
+        state.hides_typing.then(|| HiddenTyping(self))
     }
 
     /// Writes a JSON document as one line of standard output. On a terminal it waits for the end of an open question.
@@ -104,6 +130,7 @@ impl Console {
         let mut state = self.state();
         state.status.clear();
         state.asking_since = Some(Instant::now());
+        keyboard::restore_echo();
         OpenQuestion {
             console: self,
             is_answered: false,
@@ -130,7 +157,9 @@ impl Console {
             Err(TryLockError::WouldBlock) => return,
         };
         // An open question ends its line itself, and erasing the status lines erases the echo.
-        let has_echo = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let has_echo = io::stdin().is_terminal()
+            && io::stderr().is_terminal()
+            && (state.is_line_open || !state.hides_typing);
         if has_echo && state.asking_since.is_none() && !state.status.clear() {
             write_stderr("\n");
             state.is_line_open &= !io::stdout().is_terminal();
@@ -142,6 +171,14 @@ impl Console {
     }
 }
 
+impl Drop for HiddenTyping<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.hides_typing = false;
+        keyboard::restore_echo();
+    }
+}
+
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         // Other output must not continue the line of the question.
@@ -150,6 +187,9 @@ impl Drop for OpenQuestion<'_> {
         }
         let mut state = self.console.state();
         let since = state.asking_since.take();
+        if state.hides_typing {
+            keyboard::silence();
+        }
         state
             .questions
             .extend(since.map(|since| (since, Instant::now())));

@@ -1,13 +1,12 @@
 //! [`Dialogue`]: questions at the terminal, one at a time.
 
-mod keyboard;
-
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use tokio::sync::MutexGuard;
 
 use crate::console::{Console, OpenQuestion};
+use crate::keyboard;
 use crate::notice::{self, STRONG, paint};
 
 /// Asks on standard error and reads the answers from standard input, which must both be terminals. Approvals and questions of tools

@@ -51,6 +51,8 @@ pub(crate) enum Error {
     Prompt(String),
     #[error("there is no prompt; give one as an argument, or pipe it to standard input")]
     NoPrompt,
+    #[error("cannot attach {name}: {reason}")]
+    Attachment { name: String, reason: String },
     #[error(
         "the prompt is one argument, and {0:?} is another; quote it whole, such as 'time.now zone=UTC'"
     )]
@@ -110,6 +112,14 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Creates the error of a file that cannot be attached.
+    pub(crate) fn attachment(name: &str, reason: impl ToString) -> Self {
+        Self::Attachment {
+            name: name.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -122,6 +132,7 @@ impl Error {
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt
+            | Self::Attachment { .. }
             | Self::OutputFile { .. }
             | Self::UnquotedPrompt(_)
             | Self::Unrecorded
@@ -199,6 +210,7 @@ fn provider_exit(error: &ProviderError) -> Exit {
         ProviderError::Lookup(_) => Exit::Unavailable,
         ProviderError::Options { .. }
         | ProviderError::NoPrompt
+        | ProviderError::Image { .. }
         | ProviderError::Prompt { .. }
         | ProviderError::ScriptFile { .. }
         | ProviderError::Script { .. } => Exit::Usage,

@@ -8,6 +8,7 @@ use tools::{CancellationToken, IgnorePoison as _};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::keyboard;
 
 /// Cancelled when the program has to end.
 static END: Lazy<CancellationToken> = Lazy::new(CancellationToken::new);
@@ -29,6 +30,7 @@ fn end() {
     END.cancel();
     std::thread::spawn(|| {
         host::end();
+        keyboard::restore_echo();
         std::process::exit(i32::from(Exit::Cancelled as u8));
     });
 }

@@ -15,6 +15,7 @@
 //! [`Program`] sets the name, the version, default settings, services and providers.
 
 mod argument;
+mod attachment;
 mod budget;
 #[cfg(test)]
 mod canary;
@@ -32,6 +33,7 @@ mod ineffective;
 mod instructions;
 mod interrupt;
 mod journal;
+mod keyboard;
 mod linked;
 mod notice;
 mod observer;

@@ -260,6 +260,7 @@ impl Observer {
         let shown = match event {
             Event::PrefixChanged(change) if !self.is_direct => prefix_line(change),
             Event::Compacted(compacted) => format!("{agent}{}", compacted_line(compacted)),
+            Event::Steered { text } => format!("{} {}", paint(FAINT, "sent:"), line(text)),
             Event::RequestRetried(retry) => {
                 let wait = duration::format(Duration::from_millis(retry.wait_ms));
                 format!(

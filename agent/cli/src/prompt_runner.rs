@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use agent::refusal::Refusal;
 use agent::{
-    Direct, Driver, FailureKind, Outcome, Run, Selection, Session, Step, StopReason, Summary,
+    Direct, Driver, FailureKind, Outcome, Prompt, Run, RunHandle, Selection, Session, Step,
+    StopReason, Summary,
 };
 use host::sessions::SessionEnd;
 use host::ungranted::Ungranted;
@@ -49,7 +50,7 @@ pub(crate) struct PromptRunner {
 /// The input of a run.
 pub(crate) enum RunInput {
     /// A new prompt.
-    Prompt(String),
+    Prompt(Prompt),
     /// The run of an earlier process.
     Resume(Box<Run>),
 }
@@ -71,19 +72,19 @@ struct RunReport {
 }
 
 impl PromptRunner {
-    /// Runs to the end, or until the token is cancelled, or the output fails.
+    /// Runs to the end, or until the handle cancels it, or the output fails.
     pub(crate) async fn run(
         &self,
         session: &mut Session,
         input: RunInput,
-        token: CancellationToken,
+        handle: RunHandle,
     ) -> Result<Exit, Error> {
-        let observer = self.observer(token.clone());
+        let observer = self.observer(handle.token().clone());
         observer.session(self.session_line(session))?;
         if let RunInput::Resume(run) = &input {
             self.print_stored_answer(run)?;
         }
-        let report = self.report(session, input, token, observer).await;
+        let report = self.report(session, input, handle, observer).await;
         report.output.and(report.ended)
     }
 
@@ -96,8 +97,8 @@ impl PromptRunner {
     ) -> SessionEnd {
         let observer = self.observer(CancellationToken::new());
         let begun = observer.session(self.session_line(session));
-        let input = RunInput::Prompt(prompt);
-        let report = self.report(session, input, token, observer).await;
+        let input = RunInput::Prompt(prompt.into());
+        let report = self.report(session, input, token.into(), observer).await;
         SessionEnd {
             answer: report.ended.map(|_| report.answer).map_err(Into::into),
             failure: report.failure,
@@ -118,12 +119,12 @@ impl PromptRunner {
         Arc::new(observer)
     }
 
-    /// Runs to the end, or until the token is cancelled. The observer shows the events.
+    /// Runs to the end, or until the handle cancels it. The observer shows the events.
     async fn report(
         &self,
         session: &mut Session,
         input: RunInput,
-        token: CancellationToken,
+        handle: RunHandle,
         observer: Arc<Observer>,
     ) -> RunReport {
         let is_text = self.format == OutputFormat::Text;
@@ -134,7 +135,7 @@ impl PromptRunner {
         let driver = self
             .driver
             .clone()
-            .with_cancellation(token)
+            .with_handle(handle)
             .with_events(move |event| events.event(&event));
         let is_resumed = matches!(input, RunInput::Resume(_));
         let ended = match input {
@@ -237,7 +238,7 @@ impl PromptRunner {
     }
 
     /// Returns true if there is no model that could react to a failed call, so that the failure decides the exit code.
-    fn is_direct(&self) -> bool {
+    pub(crate) fn is_direct(&self) -> bool {
         self.provider == DIRECT
     }
 

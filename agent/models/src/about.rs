@@ -1,9 +1,10 @@
 //! The facts about a service and a model of it.
 
-use agent::{ContextSize, ProviderInfo, ProviderOptions, WireOptions};
+use agent::{ContextSize, ImageLimits, ProviderInfo, ProviderOptions, WireOptions};
 
 use crate::api::Api;
 use crate::endpoint::Endpoint;
+use crate::model_facts::ModelFacts;
 use crate::model_table::{Context, KnownModel, output_limit};
 use crate::served_facts::ServedFacts;
 
@@ -16,6 +17,7 @@ pub(crate) fn about(
 ) -> ProviderInfo {
     let api = endpoint.api;
     let known = KnownModel::find(endpoint.listed_name, model);
+    let facts = ModelFacts::find(api, endpoint.service, model);
     let context = known.map(|known| known.context);
     let context_tokens = match context {
         // The settings of Ollama's server decide.
@@ -38,6 +40,10 @@ pub(crate) fn about(
         wire: Some(wire_options(api, options)),
         context: ContextSize::new(context_tokens),
         reserved_tokens,
+        images: ImageLimits {
+            is_blind: facts.is_some_and(|facts| !facts.images),
+            ..endpoint.service.images.clone()
+        },
         price: options
             .prices
             .get(model)

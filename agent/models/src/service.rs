@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use agent::ProviderError;
+use agent::{ImageLimits, ProviderError};
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -48,6 +48,9 @@ pub(crate) struct Service {
     /// False if the system text is an item of the Responses API, and no field.
     #[serde(default = "yes")]
     pub(crate) instructions: bool,
+    /// The images that the service takes, with the place that tells of them.
+    #[serde(default)]
+    pub(crate) images: ImageLimits,
     /// The place that tells of the differences.
     #[allow(dead_code, reason = "for readers of the file")]
     source: String,

@@ -13,6 +13,7 @@ mod metering;
 mod rejected_reply;
 mod replaced_results;
 mod setup;
+mod steering;
 mod summary;
 mod task_news;
 mod tasks;
@@ -26,7 +27,7 @@ use std::sync::atomic::Ordering;
 
 use tokio::runtime::Handle;
 use tools::context::KnownTexts;
-use tools::protocol::{Message, Role};
+use tools::protocol::Role;
 use tools::{CancellationToken, ToolContext};
 use tracing::Instrument as _;
 
@@ -40,9 +41,11 @@ use self::task_news::{note_tasks, reporting};
 use crate::budget::Budget;
 use crate::event::{Event, EventSink, ModelChange};
 use crate::models::ModelChoice;
-use crate::provider::{Provider, ProviderInfo, RequestRetry, guarded};
+use crate::prompt::Prompt;
+use crate::provider::{Provider, ProviderError, ProviderInfo, RequestRetry, guarded};
 use crate::repeat::RepeatGuard;
 use crate::run::{AnswerCheck, Outcome, Run, Step, Summary};
+use crate::run_handle::RunHandle;
 use crate::run_options::RunOptions;
 use crate::session::Session;
 use crate::tool_set::ToolSet;
@@ -82,7 +85,7 @@ pub struct Driver {
     /// The providers that take over from it, in order.
     fallbacks: Vec<Arc<dyn Provider>>,
     options: RunOptions,
-    cancellation: CancellationToken,
+    handle: RunHandle,
     events: Option<Arc<dyn EventSink>>,
     checkpoints: bool,
 }
@@ -148,7 +151,7 @@ impl Driver {
             provider,
             fallbacks: Vec::new(),
             options: RunOptions::default(),
-            cancellation: CancellationToken::new(),
+            handle: RunHandle::new(),
             events: None,
             checkpoints: false,
         }
@@ -182,11 +185,27 @@ impl Driver {
         self
     }
 
-    /// Sets a token that cancels runs, in addition to the token of the session's context.
+    /// Sets a token that cancels runs, in addition to the token of the session's context, and in place of an earlier token or
+    /// [handle](Self::with_handle).
     #[must_use]
     pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
-        self.cancellation = token;
+        self.handle = token.into();
         self
+    }
+
+    /// Sets the handle that sends messages to a run and cancels it, in place of an earlier handle or token.
+    #[must_use]
+    pub fn with_handle(mut self, handle: RunHandle) -> Self {
+        self.handle = handle;
+        self
+    }
+
+    /// Checks that the model takes a prompt or a message, as [`run`](Self::run) does.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Image`](crate::ProviderError::Image) if it does not take an image.
+    pub fn check_prompt(&self, prompt: &Prompt) -> Result<(), ProviderError> {
+        self.about().check_prompt(prompt)
     }
 
     /// Sets the event sink. After a panic, the sink receives no further events of that run, which continues.
@@ -226,8 +245,8 @@ impl Driver {
     /// must be new to the journal, or the session must be [resumed](Self::resume).
     ///
     /// # Prompts
-    /// The prompt is text of the person: it is added to the [`KnownTexts`] of the session, unless the session
-    /// is a sub-agent's. A host whose prompts are text of strangers gives the session a service that
+    /// The texts of the prompt are the person's: they are added to the [`KnownTexts`] of the session, unless the session
+    /// is a sub-agent's, each up to the first [text from outside](tools::OutsideText) in it. A host whose prompts are text of strangers gives the session a service that
     /// [ignores them](tools::context::KnownTexts::without_prompts).
     ///
     /// # Tools that do not yield
@@ -242,11 +261,13 @@ impl Driver {
     /// with a single worker cannot keep one free, so a tool that does not yield can block everything.
     ///
     /// # Errors
-    /// Returns a [`DriverError`] if the run fails. The session then holds the conversation up to the failure.
+    /// - Returns [`ProviderError::Image`](crate::ProviderError::Image) if the model does not take an image of the prompt. The session does
+    ///   not change.
+    /// - Returns another [`DriverError`] if the run fails. The session then holds the conversation up to the failure.
     pub async fn run(
         &self,
         session: &mut Session,
-        prompt: impl Into<String>,
+        prompt: impl Into<Prompt>,
     ) -> Result<Summary, DriverError> {
         self.run_checked(session, prompt.into(), &mut |_, _| None)
             .await
@@ -256,19 +277,15 @@ impl Driver {
     pub(crate) async fn run_checked(
         &self,
         session: &mut Session,
-        prompt: String,
+        prompt: Prompt,
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
-        let cx = session.context();
-        // A model writes the prompts of a sub-agent.
-        let is_of_person = cx.depth() == 0 && cx.agent().is_none();
-        if let Some(known) = cx.service::<KnownTexts>().filter(|_| is_of_person) {
-            known.add_prompt(&prompt);
-        }
+        self.check_prompt(&prompt)?;
+        add_known_texts(session.context(), &prompt);
         let mut messages: Vec<_> = session.system_message().into_iter().collect();
         let before = messages.len();
         messages.extend_from_slice(session.messages());
-        messages.push(Message::text(Role::User, prompt));
+        messages.push(prompt.into_message());
         let mut run = Run::new(messages).with_earlier_turns(session.turns());
         run.compaction = session.compaction.clone().moved(|at| at + before);
         run.writers = session.writers.moved(|at| at + before);
@@ -352,10 +369,10 @@ impl Driver {
         let budget = progress.budget.clone();
         check_timer(&budget)?;
 
+        let _open = self.handle.open();
         let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
         let tools = self.offered_tools(session);
-        // Kept for one repetition: a service with a small context may refuse a first request with all tools.
-        let first = (!tools.is_disclosing()).then(|| run.clone());
+        let mut first = None;
         let cx = self.deferring(self.call_context(session, &tools, &budget), &mut run)?;
         let cx = active.enter(cx);
         self.announce(session, &tools, &mut run, progress);
@@ -377,6 +394,11 @@ impl Driver {
         let steps = async {
             note_tasks(&mut run, &run_cx);
             let mut step = self.begin(&mut run, &mut last, &run_cx).await;
+            if step.is_ok() {
+                step = self.steer(&mut run, &mut last, &run_cx).await;
+            }
+            // Kept for one repetition: a service with a small context may refuse a first request with all tools.
+            first = (!tools.is_disclosing()).then(|| run.clone());
             let summary = loop {
                 if let Err(error) = step {
                     continued = self.fallback(&error).map(|next| (next, run.clone()));
@@ -402,6 +424,9 @@ impl Driver {
                     }
                     Step::Done(summary) => break summary,
                 };
+                if step.is_ok() {
+                    step = self.steer(&mut run, &mut last, &run_cx).await;
+                }
             };
             // The next provider writes a checkpoint at once.
             if continued.is_none()
@@ -411,7 +436,7 @@ impl Driver {
             }
             summary
         };
-        let stop = self.cancellation.run_until_cancelled(budget.time_over());
+        let stop = self.handle.token().run_until_cancelled(budget.time_over());
         let steps = cancelled_by(stop, &token, steps);
         let (mut summary, stop) = reporting(&run_cx, steps).await;
         // The end of the time cancels the run's token, and the outcome names the reason.
@@ -458,9 +483,18 @@ impl Driver {
     /// Cancels the run's token if the driver's token is cancelled. [`cancelled_by`] does so while the run waits. This check covers a
     /// sink that cancels while it receives an event, so that the next step does not begin.
     fn propagate_cancellation(&self, token: &CancellationToken) {
-        if self.cancellation.is_cancelled() {
+        if self.handle.token().is_cancelled() {
             token.cancel();
         }
+    }
+}
+
+/// Adds the texts of a prompt to those from which a URL may be made without a question, if a person wrote it.
+fn add_known_texts(cx: &ToolContext, prompt: &Prompt) {
+    // A model writes the prompts of a sub-agent.
+    let is_of_person = cx.depth() == 0 && cx.agent().is_none();
+    if let Some(known) = cx.service::<KnownTexts>().filter(|_| is_of_person) {
+        prompt.texts().for_each(|text| known.add_prompt(text));
     }
 }
 

@@ -64,7 +64,7 @@ inventory::submit! {
 
 impl Provider for Direct {
     fn about(&self) -> &ProviderInfo {
-        static DIRECT: ProviderInfo = ProviderInfo::unmetered("direct");
+        static DIRECT: ProviderInfo = ProviderInfo::unmetered("direct").without_images();
         &DIRECT
     }
 

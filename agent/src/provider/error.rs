@@ -27,6 +27,14 @@ pub enum ProviderError {
     /// The conversation has no user message to answer.
     #[error("the conversation has no user message; give a prompt")]
     NoPrompt,
+    /// The model does not take an image of the prompt.
+    #[error("{model} cannot take an image of the prompt: {reason}")]
+    Image {
+        /// The model, or the provider if it names none.
+        model: String,
+        /// The problem and the next step.
+        reason: String,
+    },
     /// The direct provider cannot parse the prompt as tool calls.
     #[error(
         "cannot read the prompt as tool calls, at character {position}: {reason}; \

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{GenerationOptions, Price};
+use super::{GenerationOptions, ImageLimits, Price, ProviderError};
+use crate::prompt::Prompt;
 use crate::tool_set::ToolSet;
 use crate::wire_options::WireOptions;
 use crate::wire_tool_set::WireToolSet;
@@ -40,6 +41,8 @@ pub struct ProviderInfo {
     pub is_metered: bool,
     /// The price of the tokens, for budgets that limit money. Without one, they cost nothing.
     pub price: Option<Price>,
+    /// The images that the model takes.
+    pub images: ImageLimits,
 }
 
 /// The size of a model's context. A provider may learn it from its service at any time.
@@ -60,6 +63,11 @@ impl ProviderInfo {
             reserved_tokens: 0,
             is_metered: true,
             price: None,
+            images: ImageLimits {
+                is_blind: false,
+                max_base64_bytes: None,
+                types: Vec::new(),
+            },
         }
     }
 
@@ -68,6 +76,24 @@ impl ProviderInfo {
         let mut info = Self::new(name);
         info.is_metered = false;
         info
+    }
+
+    /// Sets that the provider takes no images.
+    #[must_use]
+    pub const fn without_images(mut self) -> Self {
+        self.images.is_blind = true;
+        self
+    }
+
+    /// Checks that the model takes the images of a prompt.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Image`] for the first image that it does not take.
+    pub fn check_prompt(&self, prompt: &Prompt) -> Result<(), ProviderError> {
+        self.images.find_refused(prompt).map_or(Ok(()), |reason| {
+            let model = self.model.as_deref().unwrap_or(&self.name).to_owned();
+            Err(ProviderError::Image { model, reason })
+        })
     }
 
     /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.

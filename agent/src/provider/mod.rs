@@ -6,6 +6,7 @@ mod direct;
 mod error;
 mod generation;
 pub(crate) mod guarded;
+mod image_limits;
 mod info;
 mod option;
 mod price;
@@ -29,6 +30,7 @@ pub use self::error::{FailureKind, LostReplySink, ProviderError};
 pub use self::submission::{ModelService, ProviderSubmission, conflicts, get, list, problems};
 pub use direct::Direct;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
+pub use image_limits::ImageLimits;
 pub use info::{ContextSize, ProviderInfo};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;

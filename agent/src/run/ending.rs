@@ -5,6 +5,7 @@ use tools::{ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use super::{Run, RunPhase};
 use crate::budget::Exhausted;
+use crate::prompt::Prompt;
 use crate::provider::{FailureKind, StopReason};
 use crate::repeat::Repeated;
 use crate::run::Outcome;
@@ -89,9 +90,9 @@ impl Run {
         }
     }
 
-    /// Continues an answered run with this message.
-    pub(crate) fn continue_with(&mut self, message: String) {
-        self.messages.push(Message::text(Role::User, message));
+    /// Continues a run without pending calls, also an answered one, with this message.
+    pub(crate) fn continue_with(&mut self, message: impl Into<Prompt>) {
+        self.messages.push(message.into().into_message());
         self.state = RunPhase::Asking;
     }
 

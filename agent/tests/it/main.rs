@@ -52,6 +52,7 @@ mod spawn_end;
 mod spawn_journal;
 mod spawn_parallel;
 mod spelling;
+mod steering;
 mod summary;
 mod system;
 mod task;

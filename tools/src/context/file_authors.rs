@@ -66,6 +66,14 @@ impl ToolContext {
         self.judge_files(|judge| judge.is_name_of_user(&paths()));
     }
 
+    /// Returns true if the user wrote the content of a file at an absolute path, or if nothing judges files. May block.
+    ///
+    /// For a host that gives a file to the agent itself, and [records](Self::record_exposure) that it is exposed.
+    pub fn is_content_of_user(&self, path: &Path) -> bool {
+        self.service::<FileAuthors>()
+            .is_none_or(|authors| authors.0.is_content_of_user(&[path.to_owned()]))
+    }
+
     /// Notes that the running tool is about to change a file or folder at an absolute path. May block.
     ///
     /// # Errors

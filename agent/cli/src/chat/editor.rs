@@ -90,7 +90,7 @@ impl Editor {
     }
 
     /// Appends to the history file at once, so that a crash loses no entry.
-    fn remember(&mut self, text: &str) {
+    pub(super) fn remember(&mut self, text: &str) {
         if text.len() > MAX_ENTRY_BYTES {
             return;
         }

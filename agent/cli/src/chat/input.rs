@@ -42,6 +42,14 @@ impl Input {
         })
     }
 
+    /// Adds a line to the history that was not read here.
+    pub(super) fn remember(&self, text: &str) {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Source::Editor(editor) = &mut *source {
+            editor.remember(text);
+        }
+    }
+
     /// Returns the next line, which may contain line breaks. A thread of its own waits for it, so that a signal can end the chat.
     pub(super) async fn line(&self) -> Result<Line, Error> {
         let source = self.source.clone();

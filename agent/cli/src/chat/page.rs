@@ -12,7 +12,7 @@ use crate::table::Table;
 use crate::tool_list;
 use crate::visible::visible;
 
-const KEYS: [[&str; 2]; 5] = [
+const KEYS: [[&str; 2]; 7] = [
     [
         "Enter",
         "sends the prompt; after a backslash it starts another line, like Alt-Enter; pasted lines stay lines",
@@ -22,6 +22,14 @@ const KEYS: [[&str; 2]; 5] = [
         "discards the typed text or cancels the run; a second one ends the program if the run does not stop",
     ],
     ["Ctrl-D", "ends the chat, at an empty prompt"],
+    [
+        "Enter, in a run",
+        "sends the typed line, which the model reads with its next request; commands wait for the end of the run",
+    ],
+    [
+        "@FILE",
+        "adds a file of the workspace to the prompt, if the grant permits reading it: an image, or text",
+    ],
     ["Up, Ctrl-R", "recall and search earlier prompts"],
     [
         "// or a space",

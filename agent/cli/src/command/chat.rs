@@ -1,5 +1,6 @@
 //! `toolcrib chat`
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use clap::Args;
@@ -47,7 +48,10 @@ impl ChatArgs {
         opened.runner.resume = None;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive, &opened.runner.console)?;
+        let root = self.options.agent.host.root.workspace()?.into();
         let mut chat = chat::Chat {
+            root,
+            waiting: VecDeque::new(),
             opened,
             input,
             interrupts,

@@ -1,17 +1,19 @@
 //! `toolcrib run`
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{ApprovalRequest, DeferredConsent, Run, Session};
 use clap::Args;
 
+use crate::attachment::Attachment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::how_to_grant;
 use crate::output::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::session::SessionOptions;
-use crate::{interrupt, standard_input};
+use crate::{interrupt, notice, standard_input};
 
 /// Run an agent session on a prompt and print the answer
 ///
@@ -29,6 +31,10 @@ pub(super) struct RunArgs {
     #[arg(hide = true)]
     others: Vec<String>,
 
+    /// Add a file to the prompt: an image (PNG, JPEG, GIF or WebP), or text of at most 1 MiB. You name it, so no grant is needed
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    attach: Vec<PathBuf>,
+
     #[command(flatten)]
     options: SessionOptions,
 
@@ -45,6 +51,8 @@ impl RunArgs {
             // The first word alone would be another prompt.
             return Err(Error::UnquotedPrompt(other));
         }
+        let attachments = self.attach.iter().map(|path| Attachment::open(path));
+        let attachments = attachments.collect::<Result<Vec<_>, _>>()?;
         let console = Arc::default();
         let token = interrupt::token(&console)?;
         let consent = self.approvals.consent();
@@ -60,15 +68,24 @@ impl RunArgs {
             .await?;
         let session = &mut opened.session;
         let runner = &opened.runner;
+        if let Some(attachment) = attachments.first().filter(|_| runner.is_direct()) {
+            let reason =
+                "the provider direct has no model that reads it; choose one with --provider";
+            return Err(Error::attachment(&attachment.name, reason));
+        }
         self.approvals.answer(session, opened.resumed.as_ref())?;
         let input = match opened.resumed.take() {
             Some(run) => RunInput::Resume(Box::new(run)),
-            None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {
-                Some(prompt) => prompt,
-                None => standard_input::prompt()?,
-            }),
+            None => {
+                let prompt = match self.prompt.filter(|prompt| prompt != "-") {
+                    Some(prompt) => prompt,
+                    None => standard_input::prompt()?,
+                };
+                let cx = session.context();
+                RunInput::Prompt(Attachment::add_all(attachments, prompt, cx, notice::note))
+            }
         };
-        match runner.run(session, input, token).await {
+        match runner.run(session, input, token.into()).await {
             Err(error) => Err(self.options.journal.add_hint(error, session, "run").await),
             ended => ended,
         }

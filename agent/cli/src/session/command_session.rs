@@ -97,7 +97,7 @@ impl CommandSession for ProgramSession {
                 let run = open.runner.run_unattended(&mut open.session, prompt, token);
                 return Ok(run.await);
             }
-            Ok(self.run_hidden(RunInput::Prompt(prompt)).await)
+            Ok(self.run_hidden(RunInput::Prompt(prompt.into())).await)
         })
     }
 

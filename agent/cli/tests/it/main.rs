@@ -5,6 +5,8 @@
 
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod aside;
+#[cfg(feature = "default")]
+mod attachment;
 mod audit;
 #[cfg(feature = "default")]
 mod budget;
@@ -146,6 +148,8 @@ mod skills_commands;
 mod skills_written;
 #[cfg(feature = "default")]
 mod speech;
+#[cfg(feature = "default")]
+mod steering;
 #[cfg(feature = "default")]
 mod strangers_files;
 #[cfg(feature = "default")]

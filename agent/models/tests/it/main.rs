@@ -26,6 +26,7 @@ mod known_services;
 mod lost_reply;
 mod pause;
 mod prefix;
+mod prompt;
 mod repeated;
 mod reported;
 mod retries;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Driver, Provider, Selection, Session};
+use agent::{Driver, Provider, RunHandle, Selection, Session};
 use serde_json::{Value, json};
 use tools::Host;
 use tools::protocol::wire::Format;
@@ -18,14 +18,19 @@ fn size(body: &Value) -> usize {
     body.to_string().len() / 4
 }
 
-/// Runs a prompt of a session with more tools than fit. Returns the sizes of its requests, and of the context that is known afterwards.
-async fn sizes(format: Format, service: &Service) -> (Vec<usize>, Option<u64>) {
+/// Returns more tools than fit.
+fn many() -> tools::Catalog {
     let names: Vec<_> = (0..60)
         .map(|number| format!("tool.number_{number}_{}", "long".repeat(20)))
         .collect();
     let (mut catalog, _) = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>());
     agent::tool::register(&mut catalog).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
+    catalog
+}
+
+/// Runs a prompt of a session with more tools than fit. Returns the sizes of its requests, and of the context that is known afterwards.
+async fn sizes(format: Format, service: &Service) -> (Vec<usize>, Option<u64>) {
+    let mut session = Session::new(many().list(), Selection::new(), Host::new());
     let model = Arc::new(remote(format, &options(format, service, false)));
     let driver = Driver::new(model.clone());
     for _ in 0..2 {
@@ -96,6 +101,26 @@ async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() 
             "{refusal} {told:?}: {sizes:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_message_that_came_before_the_first_request_is_in_its_repetition() {
+    let refusal = json!({"error": {"message": "no room", "code": "context_length_exceeded"}});
+    let service = refusing(refusal).await;
+    let handle = RunHandle::new();
+    handle.send("and quickly").unwrap();
+    let mut session = Session::new(many().list(), Selection::new(), Host::new());
+    let format = Format::OpenAiChat;
+    let model = Arc::new(remote(format, &options(format, &service, false)));
+    let driver = Driver::new(model).with_handle(handle);
+    driver.run(&mut session, "go").await.unwrap();
+    for index in [0, service.requests() - 1] {
+        let body = service.body(index).to_string();
+        assert_eq!(body.matches("and quickly").count(), 1, "{body}");
+    }
+    let messages = session.messages();
+    let texts: Vec<_> = messages.iter().map(|message| message.to_text()).collect();
+    assert_eq!(texts, ["go", "and quickly", "ok"]);
 }
 
 #[tokio::test]

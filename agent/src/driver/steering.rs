@@ -1,0 +1,38 @@
+//! Adds the messages to a run that were sent while it goes on.
+
+use super::checkpoint::LastCheckpoint;
+use super::{Driver, DriverError, RunContext, add_known_texts};
+use crate::event::Event;
+use crate::run::{Run, Step};
+
+impl Driver {
+    /// Adds the messages that wait for the run, if its next step is a request, or its end with an answer.
+    pub(super) async fn steer(
+        &self,
+        run: &mut Run,
+        last: &mut Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        if self.handle.token().is_cancelled() || run_cx.token.is_cancelled() {
+            return Ok(());
+        }
+        let messages = match run.step() {
+            Step::Ask => self.handle.take_waiting(),
+            Step::Done(_) if run.is_answered() => self.handle.take_or_close(),
+            Step::Done(_) | Step::Call(_) => return Ok(()),
+        };
+        if messages.is_empty() {
+            return Ok(());
+        }
+        for message in messages {
+            self.check_prompt(&message)?;
+            add_known_texts(run_cx.session.context(), &message);
+            run_cx.sink.send(|| Event::Steered {
+                text: message.to_text(),
+            });
+            run.continue_with(message);
+        }
+        // The model may act on them, and a resumed run must know why.
+        self.checkpoint(run, last, run_cx).await
+    }
+}
