@@ -118,9 +118,10 @@ impl LockCall<'_> {
         let file = self.file.display().to_string();
         let start = format!("{}: {}", visible(&file), counted(count as u64, "tool"));
         if differences.is_empty() {
-            let state = match self.is_check {
-                true => "unchanged",
-                false => "written",
+            let state = if self.is_check {
+                "unchanged"
+            } else {
+                "written"
             };
             return format!("{start}, {}", paint(GOOD, state));
         }

@@ -136,9 +136,10 @@ fn limits(limits: &Limits) -> String {
     let at_once = limits.max_concurrency;
     parts.extend(at_once.map(|limit| format!("{limit} calls at once")));
     parts.extend(limits.delegates.then(|| "delegates".to_owned()));
-    match parts.is_empty() {
-        true => "defaults".to_owned(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        "defaults".to_owned()
+    } else {
+        parts.join(", ")
     }
 }
 

@@ -58,9 +58,10 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
 }
 
 fn line(costs: DefinitionCosts) -> String {
-    let verb = match costs.is_search {
-        true => "searches",
-        false => "offers all tools",
+    let verb = if costs.is_search {
+        "searches"
+    } else {
+        "offers all tools"
     };
     format!(
         "definitions in each request: {} with all tools, {} with a search; a session with a model {verb}. Tools of MCP servers are not counted",

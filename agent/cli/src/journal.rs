@@ -122,10 +122,13 @@ impl JournalOptions {
         let record = &settings.program().record_sessions;
         let is_off = self.journal.is_none() && !record.value;
         let Some(records) = host::session_records().filter(|_| !is_off) else {
-            return match self.journal.is_some() || self.content.journal_arguments {
-                true if is_off => Err(not_recorded(record).into()),
-                true => Err(no_records().into()),
-                false => Ok(None),
+            let wants_records = self.journal.is_some() || self.content.journal_arguments;
+            return if wants_records && is_off {
+                Err(not_recorded(record).into())
+            } else if wants_records {
+                Err(no_records().into())
+            } else {
+                Ok(None)
             };
         };
         let base_url = settings.program().base_url.as_ref();

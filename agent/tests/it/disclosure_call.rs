@@ -67,23 +67,25 @@ async fn traces(calls: &[(&str, Value)], is_search: bool) -> Traces {
         .with_approver(Arc::new(approver.clone()))
         .with_journal(Arc::new(notebook.clone()))
         .with_session("monday");
-    let call = |(number, (name, arguments)): (usize, &(&str, Value))| match is_search {
-        false => ToolCall::new(number.to_string(), *name, arguments.clone()),
-        true => {
+    let call = |(number, (name, arguments)): (usize, &(&str, Value))| {
+        if is_search {
             let arguments = json!({"name": name, "arguments": arguments});
             ToolCall::new(number.to_string(), "tools__call", arguments)
+        } else {
+            ToolCall::new(number.to_string(), *name, arguments.clone())
         }
     };
     let model = Model::new([
         Turn::calls(calls.iter().enumerate().map(call)),
         Turn::answer("done"),
     ]);
-    let disclosure = match is_search {
-        false => Disclosure::All,
-        true => Disclosure::Search {
+    let disclosure = if is_search {
+        Disclosure::Search {
             always: Selection::none(),
             budget: always_searching(),
-        },
+        }
+    } else {
+        Disclosure::All
     };
     let mut session =
         Session::new(entries(&pages()), Selection::new(), cx).with_disclosure(disclosure);

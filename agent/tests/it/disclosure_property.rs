@@ -147,9 +147,10 @@ impl Made {
         let Some(effects) = &self.effects else {
             return self.passes(grant);
         };
-        match self.is_computed() {
-            true => effects.iter().any(|template| template.may_permit(grant)),
-            false => effects.iter().all(|template| template.may_permit(grant)),
+        if self.is_computed() {
+            effects.iter().any(|template| template.may_permit(grant))
+        } else {
+            effects.iter().all(|template| template.may_permit(grant))
         }
     }
 

@@ -199,9 +199,12 @@ fn find(
         .filter_map(|index| Some((*index, words[*index].known()?)))
     {
         // Programs other than git may take abbreviations.
-        let sub = row.commands.iter().find(|sub| match row.is_strict {
-            true => sub.has_name(word),
-            false => sub.may_have_name(word),
+        let sub = row.commands.iter().find(|sub| {
+            if row.is_strict {
+                sub.has_name(word)
+            } else {
+                sub.may_have_name(word)
+            }
         });
         let Some(sub) = sub else {
             continue;

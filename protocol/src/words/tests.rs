@@ -101,14 +101,15 @@ fn each_special_word_needs_a_clause_that_spells_it() {
     };
     each_row(table::all(), &[], &mut |words, row| {
         let operands: &[&str] = if row.operands.is_some() { &[] } else { &["1p"] };
-        let places: &[(&[&str], &[&str])] = match row.is_strict {
-            true => &[(&[], &["log"]), (&["-C", "a"], &["log"])],
-            false => &[
+        let places: &[(&[&str], &[&str])] = if row.is_strict {
+            &[(&[], &["log"]), (&["-C", "a"], &["log"])]
+        } else {
+            &[
                 (&[], &[]),
                 (operands, &[]),
                 (&[], operands),
                 (&["--"], operands),
-            ],
+            ]
         };
         let program = clause(words, " **");
         let outer = clause(&words[..1], " **");

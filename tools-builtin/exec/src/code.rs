@@ -166,12 +166,13 @@ impl<'a> Search<'a> {
                 return false;
             };
             let program = words_of_command.first().copied().unwrap_or_default();
-            let path = match program.contains('/') {
-                true => Some(self.root.join(program)),
-                false => folders
+            let path = if program.contains('/') {
+                Some(self.root.join(program))
+            } else {
+                folders
                     .iter()
                     .map(|folder| folder.join(program))
-                    .find(|path| lookup::is_program(path)),
+                    .find(|path| lookup::is_program(path))
             };
             let is_own = path
                 .as_ref()

@@ -25,9 +25,10 @@ pub(crate) fn program(
     folders: &[PathBuf],
     toolchain: impl FnOnce() -> Option<Toolchain>,
 ) -> Result<PathBuf, ToolError> {
-    let candidates: Vec<PathBuf> = match name.contains('/') {
-        true => vec![root.join(name)],
-        false => folders.iter().map(|folder| folder.join(name)).collect(),
+    let candidates: Vec<PathBuf> = if name.contains('/') {
+        vec![root.join(name)]
+    } else {
+        folders.iter().map(|folder| folder.join(name)).collect()
     };
     let found = candidates.into_iter().find(|path| is_program(path));
     found.ok_or_else(|| {

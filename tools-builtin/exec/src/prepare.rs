@@ -251,11 +251,12 @@ impl Prepared {
             let writable = granted.writable_on_disk(workspace);
             reserve(workspace, &writable, &sandbox.reserved)?;
         }
-        let watch = match may_write {
-            true => Some(Watch::begin(
+        let watch = if may_write {
+            Some(Watch::begin(
                 cx, sandbox, workspace, &granted, is_kept, &request,
-            )?),
-            false => None,
+            )?)
+        } else {
+            None
         };
         if let Some(watch) = watch.as_ref().filter(|_| is_kept) {
             watch.before.check(root)?;

@@ -67,9 +67,10 @@ pub(crate) async fn summary(
 
 /// Returns the lines on a text that a program reads.
 pub(crate) fn input(text: &str) -> String {
-    match text.is_empty() {
-        true => String::new(),
-        false => format!("standard input:\n{}", mark_lines(text)),
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("standard input:\n{}", mark_lines(text))
     }
 }
 
@@ -161,12 +162,13 @@ fn describe_protected(cx: &ToolContext) -> String {
     let policy = cx.policy().zip(cx.tool().map(Into::into));
     let lifting = cx.sensitive_paths().lifted_by(cx.previewed_grant(), policy);
     let clauses: Vec<String> = lifting.into_iter().map(Clause::to_string).collect();
-    match clauses.is_empty() {
-        true => ALL_PROTECTED.to_owned(),
-        false => format!(
+    if clauses.is_empty() {
+        ALL_PROTECTED.to_owned()
+    } else {
+        format!(
             "files that run by themselves, but not those that these name: {}",
             shorten(&clauses)
-        ),
+        )
     }
 }
 

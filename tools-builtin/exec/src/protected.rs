@@ -298,14 +298,15 @@ impl Look {
                     .and_then(Former::text)
                     .unwrap_or_default()
             });
-            return match names.is_empty() {
-                true => is_harmless_repository(path, &self.root),
-                false => is_harmless(
+            return if names.is_empty() {
+                is_harmless_repository(path, &self.root)
+            } else {
+                is_harmless(
                     path,
                     &names,
                     text,
                     (!self.may_redirect).then_some(&self.root),
-                ),
+                )
             };
         }
         match path.parent() {
@@ -391,11 +392,11 @@ impl Protected {
             if is_same {
                 continue;
             }
-            match look.is_harmless(path, found, former) {
-                false => planted.push(path),
+            if !look.is_harmless(path, found, former) {
+                planted.push(path);
+            } else if found.git.is_some() {
                 // All of a harmless repository is.
-                true if found.git.is_some() => fine = Some(path),
-                true => {}
+                fine = Some(path);
             }
         }
         planted
@@ -447,15 +448,16 @@ impl Protected {
                 _ => continue,
             };
             let path = show_path(path, root);
-            let (role, opening) = match found.is_setting {
-                true => (
+            let (role, opening) = if found.is_setting {
+                (
                     "is or leads to a file that decides what tools may do",
                     String::new(),
-                ),
-                false => (
+                )
+            } else {
+                (
                     "runs or configures programs",
                     format!(", or name it with fs:write:{path}"),
-                ),
+                )
             };
             return Err(ToolError::execution_failed(format!(
                 "{path} {reason}, so programs could replace it, although it {role}; narrow the grant of writes{opening}"

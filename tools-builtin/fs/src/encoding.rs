@@ -161,11 +161,12 @@ impl Decoded {
     /// Returns a note that names the encoding.
     pub(crate) fn note(&self) -> String {
         let name = self.name();
-        match self.is_guess {
-            true => format!(
+        if self.is_guess {
+            format!(
                 "[read as {name}, which is a guess; name another `encoding` if the text is wrong]"
-            ),
-            false => format!("[read as {name}]"),
+            )
+        } else {
+            format!("[read as {name}]")
         }
     }
 }

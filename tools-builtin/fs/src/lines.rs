@@ -177,10 +177,7 @@ mod tests {
         fn lines_do_not_depend_on_the_blocks(text in "[a\n]{0,40}", most in 1_usize..6, block in 1_usize..9) {
             let expected: Vec<_> = text
                 .split_inclusive('\n')
-                .map(|line| match line.trim_end_matches('\n').len() > most {
-                    true => (line.as_bytes()[..most].to_vec(), ReadLine::Cut { omitted: (line.len() - most) as u64 }),
-                    false => (line.as_bytes().to_vec(), ReadLine::Whole),
-                })
+                .map(|line| if line.trim_end_matches('\n').len() > most { (line.as_bytes()[..most].to_vec(), ReadLine::Cut { omitted: (line.len() - most) as u64 }) } else { (line.as_bytes().to_vec(), ReadLine::Whole) })
                 .collect();
             prop_assert_eq!(read(&text, most, block), expected);
         }

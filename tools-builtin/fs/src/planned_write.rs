@@ -241,10 +241,7 @@ mod tests {
                 let preview = previewed(&fixture, "file", &after).await.unwrap();
                 fixture.text("fs.write", writing("file", &after)).await;
                 let before = before.unwrap_or_default();
-                match preview.is_diff {
-                    true => assert_eq!(patched(&before, preview.text()), fixture.read("file")),
-                    false => assert!(before == after, "{preview:?}"),
-                }
+                if preview.is_diff { assert_eq!(patched(&before, preview.text()), fixture.read("file")) } else { assert!(before == after, "{preview:?}") }
             });
         }
     }

@@ -43,9 +43,10 @@ pub(crate) fn of_remove(cx: &ToolContext, path: RelativePath, recursive: bool) -
 /// # Errors
 /// Returns an error that names the path itself.
 pub(crate) fn check_unasked(files: Files<'_>, path: &RelativePath) -> Result<(), FsError> {
-    match counts(files, path) {
-        true => Err(FsError::Unasked { path: path.clone() }),
-        false => Ok(()),
+    if counts(files, path) {
+        Err(FsError::Unasked { path: path.clone() })
+    } else {
+        Ok(())
     }
 }
 

@@ -100,9 +100,10 @@ fn with_counts(memories: &[Vec<String>; 2], counts: [usize; 2]) -> String {
         format!("{more} of the {}", NAMES[scope])
     });
     let left_out = left_out.collect::<Vec<_>>().join(" and ");
-    let older = match left_out.is_empty() {
-        true => String::new(),
-        false => format!(" These are the newest; {left_out} are left out, which memory.list has."),
+    let older = if left_out.is_empty() {
+        String::new()
+    } else {
+        format!(" These are the newest; {left_out} are left out, which memory.list has.")
     };
     let kept: String = (0..2)
         .flat_map(|scope| &memories[scope][..counts[scope]])

@@ -55,11 +55,10 @@ pub(crate) async fn save(
     let write = memory.write(move |transaction| insert(transaction, &mut Room::default(), &entry));
     let (saved, is_new) = write.await?;
     let known = if is_new { "saved" } else { "known already" };
-    let later = match saved.confirmed {
-        true => "",
-        false => {
-            "; this session has read text from outside, so later sessions do not begin with it until the user confirms it"
-        }
+    let later = if saved.confirmed {
+        ""
+    } else {
+        "; this session has read text from outside, so later sessions do not begin with it until the user confirms it"
     };
     Ok(format!("{known} as memory {}{later}", saved.id))
 }

@@ -57,12 +57,12 @@ pub(crate) async fn search(
         all(transaction, &sql, key)
     });
     let entries = read.await?;
-    let note = match entries.is_empty() {
-        _ if is_cut => {
-            Some("only the first 32 different words were searched; search for fewer words")
-        }
-        true => Some("no memory has one of these words; try other words or another scope"),
-        false => None,
+    let note = if is_cut {
+        Some("only the first 32 different words were searched; search for fewer words")
+    } else if entries.is_empty() {
+        Some("no memory has one of these words; try other words or another scope")
+    } else {
+        None
     };
     Ok(Found {
         memories: show(cx, entries),

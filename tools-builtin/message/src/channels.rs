@@ -111,12 +111,13 @@ impl Channels {
 
     /// Returns the next step for a call without a usable channel.
     pub(crate) fn suggest_channel(&self) -> String {
-        match self.by_name.is_empty() {
-            true => "the user has no channels; tell the user".to_owned(),
-            false => format!(
+        if self.by_name.is_empty() {
+            "the user has no channels; tell the user".to_owned()
+        } else {
+            format!(
                 "use one of: {}",
                 self.names().collect::<Vec<_>>().join(", ")
-            ),
+            )
         }
     }
 

@@ -111,8 +111,9 @@ fn open(path: &Path) -> io::Result<File> {
     path.parent()
         .map_or(Ok(()), |folder| folders.create(folder))?;
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::from(io::ErrorKind::InvalidInput))
     }
 }

@@ -103,9 +103,10 @@ pub(crate) fn unknown(stored: &Path, reason: &str) -> ListenError {
 
 /// Opens a file. Opening a pipe would wait for a writer, also during a shutdown.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    match fs::metadata(path)?.is_file() {
-        true => File::open(path),
-        false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::from(io::ErrorKind::InvalidInput))
     }
 }
 

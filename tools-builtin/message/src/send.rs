@@ -135,11 +135,12 @@ fn reply() -> String {
 
 /// Returns the subject if it is one line without invisible characters: it becomes a header, in which they could forge others.
 fn checked_subject(subject: String) -> Result<String, SendError> {
-    match subject.chars().any(|c| is_invisible(c) || c.is_control()) || subject.trim().is_empty() {
-        true => Err(SendError::not_sent(
+    if subject.chars().any(|c| is_invisible(c) || c.is_control()) || subject.trim().is_empty() {
+        Err(SendError::not_sent(
             "the subject is blank, or has line breaks or invisible characters; write one plain line",
-        )),
-        false => Ok(subject),
+        ))
+    } else {
+        Ok(subject)
     }
 }
 

@@ -41,9 +41,12 @@ impl Channel for Terminal {
             let text = visible_text(&format!("{subject}{}", message.text));
             let is_answer = message.chat.is_some();
             // A full pipe blocks.
-            let written = tokio::task::spawn_blocking(move || match is_answer {
-                true => writeln!(io::stdout().lock(), "{text}"),
-                false => writeln!(io::stderr().lock(), "message: {text}"),
+            let written = tokio::task::spawn_blocking(move || {
+                if is_answer {
+                    writeln!(io::stdout().lock(), "{text}")
+                } else {
+                    writeln!(io::stderr().lock(), "message: {text}")
+                }
             });
             let written = written.await;
             match written {

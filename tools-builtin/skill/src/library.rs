@@ -179,9 +179,10 @@ impl Shelved {
 
     /// Returns the standing in words, with the next step.
     pub(crate) fn standing_text(&self) -> String {
-        let approve = match self.has_namesake {
-            true => "another skill has this name; rename one",
-            false => &format!("run {}", approval_command(&self.skill.name)),
+        let approve = if self.has_namesake {
+            "another skill has this name; rename one"
+        } else {
+            &format!("run {}", approval_command(&self.skill.name))
         };
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
@@ -211,12 +212,13 @@ impl Shelved {
                 ));
             }
         };
-        let step = match self.has_namesake {
-            true => "rename it, because another skill of the project has this name".to_owned(),
-            false => format!(
+        let step = if self.has_namesake {
+            "rename it, because another skill of the project has this name".to_owned()
+        } else {
+            format!(
                 "run {}; new sessions then have it",
                 approval_command(&self.skill.name)
-            ),
+            )
         };
         Some(format!("{state}; ask the user to {step}"))
     }

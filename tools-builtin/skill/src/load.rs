@@ -123,11 +123,12 @@ pub(crate) fn read(
     let text =
         OutsideText::new(&source, &TextEncoding::of(&file.bytes).decode(&file.bytes)).to_string();
     let read = file.bytes.len() as u64;
-    Ok(match file.size > read {
-        true => format!(
+    Ok(if file.size > read {
+        format!(
             "{text}\n[the file has {} bytes, of which the first {read} are shown]",
             file.size
-        ),
-        false => text,
+        )
+    } else {
+        text
     })
 }

@@ -53,14 +53,13 @@ pub(crate) fn insert(_settings: &Settings, services: &mut Services) -> Result<()
 /// Returns the reason for which a session has no skills. A model reads it, so it has no name that the project chose.
 fn absence(library: &Library) -> String {
     let program = program::name();
-    match library.skills.iter().any(|shelved| !shelved.is_trusted()) {
-        false => {
-            format!("there are no skills that this session may use; {program} skills lists all")
-        }
-        true => format!(
+    if library.skills.iter().any(|shelved| !shelved.is_trusted()) {
+        format!(
             "the skills of the project wait for approval, or cannot be used; ask the user to run {program} skills, which says why, \
              and {program} skills approve NAME"
-        ),
+        )
+    } else {
+        format!("there are no skills that this session may use; {program} skills lists all")
     }
 }
 

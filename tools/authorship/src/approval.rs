@@ -28,9 +28,10 @@ pub(crate) async fn approve(
         );
         return Ok(false);
     }
-    let is_approved = match digests.is_empty() {
-        true => cx.is_approved(&[], &digest, "this repository").await?,
-        false => digests.contains(&digest),
+    let is_approved = if digests.is_empty() {
+        cx.is_approved(&[], &digest, "this repository").await?
+    } else {
+        digests.contains(&digest)
     };
     // A program of another session may have written it meanwhile.
     if !is_approved || !clear(root, |now| page(now) == shown)? {

@@ -72,9 +72,10 @@ impl Marks {
         let Ok(marks) = self.of(repository) else {
             return true;
         };
-        let now = match marks.is_empty() {
-            true => None,
-            false => stamp(&repository.git()),
+        let now = if marks.is_empty() {
+            None
+        } else {
+            stamp(&repository.git())
         };
         for (file, mark) in marks {
             if mark.stamp.is_none() || mark.stamp != now {

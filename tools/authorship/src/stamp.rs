@@ -146,13 +146,14 @@ fn is_of_other_user(folder: &Path) -> bool {
 fn facts(metadata: &Metadata) -> String {
     // As in stamps of before.
     let id = Some(FolderId::from_metadata(metadata));
-    match metadata.is_dir() {
-        true => format!("folder {id:?}"),
-        false => format!(
+    if metadata.is_dir() {
+        format!("folder {id:?}")
+    } else {
+        format!(
             "{:?} {id:?} {} {}",
             metadata.file_type(),
             metadata.len(),
             change_time(metadata)
-        ),
+        )
     }
 }

@@ -119,9 +119,10 @@ pub(crate) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, 
     let now = refs(&repository);
     let mut is_whole = now.is_some();
     let after = now.unwrap_or_default();
-    let before = match is_marked {
-        true => first_refs(marks, &repository),
-        false => after.clone(),
+    let before = if is_marked {
+        first_refs(marks, &repository)
+    } else {
+        after.clone()
     };
     let reached = reachable(&git, &[&after]);
     is_whole &= reached.is_some();
@@ -158,14 +159,16 @@ pub(crate) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, 
             commits: commits.unwrap_or_default(),
         });
     }
-    let shown = match again.is_empty() {
-        true => Some(Vec::new()),
-        false => commits(&git, ["--no-walk".to_owned()].into_iter().chain(again)),
+    let shown = if again.is_empty() {
+        Some(Vec::new())
+    } else {
+        commits(&git, ["--no-walk".to_owned()].into_iter().chain(again))
     };
     // Without a mark, no session has written since the last approval.
-    let all = match is_marked {
-        true => git.commits(&ALL_COMMITS),
-        false => Some(BTreeSet::new()),
+    let all = if is_marked {
+        git.commits(&ALL_COMMITS)
+    } else {
+        Some(BTreeSet::new())
     };
     let others = all.zip(reachable(&git, &[&before, &after]));
     is_whole &= shown.is_some() && others.is_some();

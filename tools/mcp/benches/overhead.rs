@@ -86,17 +86,16 @@ fn tools() -> Result<ToolServer, Failure> {
 
 async fn serve(is_tools: bool, is_http: bool) -> Result<(), Failure> {
     if !is_http {
-        return match is_tools {
-            true => Ok(tools()?.serve_stdio(CancellationToken::new()).await?),
-            false => {
-                let streams = (tokio::io::stdin(), tokio::io::stdout());
-                Bare.serve(streams)
-                    .await?
-                    .waiting()
-                    .await
-                    .map(drop)
-                    .map_err(Into::into)
-            }
+        return if is_tools {
+            Ok(tools()?.serve_stdio(CancellationToken::new()).await?)
+        } else {
+            let streams = (tokio::io::stdin(), tokio::io::stdout());
+            Bare.serve(streams)
+                .await?
+                .waiting()
+                .await
+                .map(drop)
+                .map_err(Into::into)
         };
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;

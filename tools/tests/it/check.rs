@@ -26,11 +26,12 @@ async fn put(
 
 fn known(cx: ToolContext, name: String) -> Result<(), ToolError> {
     assert_ne!(name, "panic");
-    match cx.need::<Boxes>()?.0.contains(&&*name) {
-        true => Ok(()),
-        false => Err(ToolError::execution_failed(format!(
+    if cx.need::<Boxes>()?.0.contains(&&*name) {
+        Ok(())
+    } else {
+        Err(ToolError::execution_failed(format!(
             "there is no box {name:?}"
-        ))),
+        )))
     }
 }
 

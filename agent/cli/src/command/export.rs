@@ -52,9 +52,10 @@ impl ExportArgs {
         let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        let strictness = match self.strict || settings.program().strict.value {
-            true => Strictness::Strict,
-            false => Strictness::Relaxed,
+        let strictness = if self.strict || settings.program().strict.value {
+            Strictness::Strict
+        } else {
+            Strictness::Relaxed
         };
         // These services say that a session adds the tools of a search itself, so that no warning names them.
         let services = self.root.services(&settings)?;

@@ -87,9 +87,10 @@ impl TrustArgs {
         output::page(&trust::page(unapproved, output::width()))?;
         let digest = &unapproved.content.digest;
         // With several contents, each digest is one of others.
-        match self.digest.is_empty() {
-            true => is_approved(&[], digest, "this file").await,
-            false => Ok(self.digest.contains(digest)),
+        if self.digest.is_empty() {
+            is_approved(&[], digest, "this file").await
+        } else {
+            Ok(self.digest.contains(digest))
         }
     }
 

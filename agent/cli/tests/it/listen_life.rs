@@ -56,13 +56,15 @@ const FAILED: &str = "I could not answer this message.";
 /// Starts a model that refuses its first request. Returns it with the flags of a session that asks it.
 fn refusing_once() -> (PageServer, Vec<String>) {
     let requests = AtomicUsize::new(0);
-    let model = PageServer::new(move |received| match received.head.starts_with("POST ") {
-        // A question about the model.
-        false => TestServer::head("404 Not Found", &[("content-length", "0")]),
-        true if requests.fetch_add(1, Ordering::Relaxed) == 0 => {
+    let model = PageServer::new(move |received| {
+        if !received.head.starts_with("POST ") {
+            // A question about the model.
+            TestServer::head("404 Not Found", &[("content-length", "0")])
+        } else if requests.fetch_add(1, Ordering::Relaxed) == 0 {
             TestServer::head("400 Bad Request", &[("content-length", "0")])
+        } else {
+            TestServer::ok("text/event-stream", ANSWER)
         }
-        true => TestServer::ok("text/event-stream", ANSWER),
     });
     let flags = [
         "--provider",

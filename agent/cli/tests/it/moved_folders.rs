@@ -547,9 +547,12 @@ fn what_a_program_plants_in_a_folder_that_another_one_took_from_its_root_is_look
         let taker = format!(
             "touch started; until [ -e sub/{folder}/ready ]; do sleep 0.02; done; mv sub/{folder} y"
         );
-        let start = |is_outer: bool| match is_outer {
-            true => Program::start(&desk, &desk.root(), &taker),
-            false => Program::start(&desk, &sub, &planter),
+        let start = |is_outer: bool| {
+            if is_outer {
+                Program::start(&desk, &desk.root(), &taker)
+            } else {
+                Program::start(&desk, &sub, &planter)
+            }
         };
         let first = start(is_outer_first);
         let started = if is_outer_first {

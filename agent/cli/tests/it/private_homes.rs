@@ -28,9 +28,10 @@ fn start(desk: &Desk, root: &Path, script: &str) -> Child {
     let around = desk.crib.dir.path();
     fs::create_dir_all(around.join("tmp")).unwrap();
     // A program that may write the home asks first.
-    let home = match around.canonicalize().unwrap().starts_with(root) {
-        true => Path::new("/nowhere").to_owned(),
-        false => around.join("home"),
+    let home = if around.canonicalize().unwrap().starts_with(root) {
+        Path::new("/nowhere").to_owned()
+    } else {
+        around.join("home")
     };
     let mut session = desk
         .crib

@@ -135,9 +135,10 @@ fn a_url_alone_has_the_format_of_most_servers_and_no_key_of_another_provider() {
     let crib = Crib::new();
     for (arguments, is_variable) in [(&["--model", "m"][..], false), (&["--model", "m"], true)] {
         let (url, requests) = serve([Some(ANSWER)]);
-        let (flags, variables) = match is_variable {
-            true => (vec![], vec![("TOOLCRIB_BASE_URL", url.as_str()), ANTHROPIC]),
-            false => (vec!["--base-url", url.as_str()], vec![ANTHROPIC]),
+        let (flags, variables) = if is_variable {
+            (vec![], vec![("TOOLCRIB_BASE_URL", url.as_str()), ANTHROPIC])
+        } else {
+            (vec!["--base-url", url.as_str()], vec![ANTHROPIC])
         };
         let ended = run(
             &crib,

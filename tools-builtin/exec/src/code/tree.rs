@@ -39,9 +39,10 @@ impl Reach {
             .first()
             .map_or("", |program| program.rsplit('/').next().unwrap_or_default());
         let is_pytest = name.starts_with("python") && words[1..] == ["-m", "pytest"];
-        match is_pytest || has_word(BUILD_TOOLS, name) {
-            true => Self::Instructions,
-            false => Self::Code,
+        if is_pytest || has_word(BUILD_TOOLS, name) {
+            Self::Instructions
+        } else {
+            Self::Code
         }
     }
 
@@ -102,16 +103,16 @@ impl Reach {
 
 /// Describes the state of an entry: a program can set the time of the last write, but not that of the last change.
 fn state(metadata: &Metadata) -> String {
-    match metadata.is_dir() {
-        // The entries of a folder have their own lines.
-        true => "folder".to_owned(),
-        false => format!(
-            "{:?} {} {:?}",
-            metadata.file_type(),
-            metadata.len(),
-            change_time(metadata)
-        ),
+    // The entries of a folder have their own lines.
+    if metadata.is_dir() {
+        return "folder".to_owned();
     }
+    format!(
+        "{:?} {} {:?}",
+        metadata.file_type(),
+        metadata.len(),
+        change_time(metadata)
+    )
 }
 
 /// The time of the last change, which a program cannot set.

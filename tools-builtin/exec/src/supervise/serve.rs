@@ -67,9 +67,10 @@ fn spawn(launch: &Launch, [stdin, stdout, stderr]: Streams) -> Result<Tree, (io:
             .cwd
             .as_ref()
             .is_some_and(|cwd| access(cwd.join("."), Access::EXEC_OK).is_err());
-        let stage = match outside {
-            true => Stage::Directory,
-            false => Stage::Program,
+        let stage = if outside {
+            Stage::Directory
+        } else {
+            Stage::Program
         };
         (error, stage)
     })?;

@@ -286,11 +286,10 @@ pub(crate) fn trials() -> Vec<Trial> {
                         .lines()
                         .filter(|line| line.starts_with("protected: "))
                         .collect();
-                    let shown = match is_open {
-                        true => {
-                            "protected: files that run by themselves, but not those that these name: fs:write:.git/**"
-                        }
-                        false => "protected: .git and files that run by themselves",
+                    let shown = if is_open {
+                        "protected: files that run by themselves, but not those that these name: fs:write:.git/**"
+                    } else {
+                        "protected: .git and files that run by themselves"
                     };
                     assert_eq!(lines, [shown]);
                     assert_eq!(workspace.read(".git/hooks/a") == "new\n", is_open);

@@ -110,9 +110,10 @@ async fn a_grant_for_the_data_of_git_covers_branches_of_any_name_and_no_settings
         (".git/modules/a/Hooks/post-commit", false),
     ] {
         let outcome = bench.write(path).await;
-        match is_data {
-            true => assert!(outcome.is_ok(), "{path}: {outcome:?}"),
-            false => drop(Bench::unapproved(outcome)),
+        if is_data {
+            assert!(outcome.is_ok(), "{path}: {outcome:?}")
+        } else {
+            drop(Bench::unapproved(outcome))
         }
     }
 }

@@ -69,9 +69,10 @@ impl FileJudge for Changing {
 
 /// Returns a host with the tools of this crate, or with those of another one.
 fn host(files: &TempWorkspace, tool: &str) -> TestHost {
-    let host = match tool.starts_with("note.") {
-        true => TestHost::new(&[&OPEN_TOOL, &READ_TOOL]),
-        false => TestHost::new(tools_fs::register),
+    let host = if tool.starts_with("note.") {
+        TestHost::new(&[&OPEN_TOOL, &READ_TOOL])
+    } else {
+        TestHost::new(tools_fs::register)
     };
     host.with_grant(&["*:*:**"])
         .with_service(Workspace::open(files.path()).unwrap())

@@ -180,8 +180,9 @@ fn format(message: &OutgoingMessage, from: &Mailbox, to: &[Mailbox]) -> Result<V
         .body(body)
         .map_err(|error| invalid(error.to_string()))?
         .formatted();
-    match formatted.is_ascii() {
-        true => Ok(formatted),
-        false => Err(invalid("a header is not ASCII".to_owned())),
+    if formatted.is_ascii() {
+        Ok(formatted)
+    } else {
+        Err(invalid("a header is not ASCII".to_owned()))
     }
 }

@@ -21,9 +21,10 @@ pub(super) struct Signature {
 impl Signature {
     /// Creates the signature of Slack, or of other senders.
     pub(super) fn new(key: Secret, is_slack: bool) -> Self {
-        let [time, signature] = match is_slack {
-            true => ["x-slack-request-timestamp", "x-slack-signature"],
-            false => ["x-toolcrib-timestamp", "x-toolcrib-signature"],
+        let [time, signature] = if is_slack {
+            ["x-slack-request-timestamp", "x-slack-signature"]
+        } else {
+            ["x-toolcrib-timestamp", "x-toolcrib-signature"]
         };
         Self {
             key,

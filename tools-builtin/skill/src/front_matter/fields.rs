@@ -25,10 +25,10 @@ impl<'a> Fields<'a> {
                 continue;
             };
             let twice = Fault::Twice { field: key };
-            match fields.iter().any(|(earlier, _)| *earlier == known) {
-                false => fields.push((known, value)),
-                true if faults.contains(&twice) => {}
-                true => faults.push(twice),
+            if !fields.iter().any(|(earlier, _)| *earlier == known) {
+                fields.push((known, value));
+            } else if !faults.contains(&twice) {
+                faults.push(twice);
             }
         }
         Self { fields, faults }

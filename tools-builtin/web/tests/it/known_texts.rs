@@ -21,9 +21,12 @@ fn recording(server: &TestServer, prompt: &str) -> TestHost {
 }
 
 async fn server() -> TestServer {
-    TestServer::start(|request| match request.head.starts_with("GET /moved") {
-        true => TestServer::head("302 Found", &[("location", "/target-of-the-server")]),
-        false => TestServer::ok("text/html", PAGE),
+    TestServer::start(|request| {
+        if request.head.starts_with("GET /moved") {
+            TestServer::head("302 Found", &[("location", "/target-of-the-server")])
+        } else {
+            TestServer::ok("text/html", PAGE)
+        }
     })
     .await
 }

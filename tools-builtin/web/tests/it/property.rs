@@ -170,9 +170,12 @@ proptest! {
 
 /// Returns a text with invisible characters as the boundary shows them. A reference such as `&#1;` means one.
 fn with_visible_characters(text: &str) -> String {
-    let shown = |c| match is_invisible(c) && !matches!(c, '\n' | '\t') {
-        true => format!("<U+{:04X}>", u32::from(c)),
-        false => c.to_string(),
+    let shown = |c| {
+        if is_invisible(c) && !matches!(c, '\n' | '\t') {
+            format!("<U+{:04X}>", u32::from(c))
+        } else {
+            c.to_string()
+        }
     };
     text.chars().map(shown).collect()
 }

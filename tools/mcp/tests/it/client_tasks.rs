@@ -72,14 +72,13 @@ async fn the_result_of_a_task_has_the_structure_that_fits_the_output_schema_of_i
             let (catalog, _servers, _) = imported(server.import("s")).await;
             let cx = keeping();
             let called = catalog.execute(&cx, "mcp:s/t", json!({})).await;
-            let result = match is_quick {
-                true => called,
-                false => {
-                    assert_eq!(called.unwrap().task.as_deref(), Some("t1"));
-                    end.send_replace(true);
-                    tasks(&cx).next_ended().await;
-                    tasks(&cx).result(&cx, "t1").await
-                }
+            let result = if is_quick {
+                called
+            } else {
+                assert_eq!(called.unwrap().task.as_deref(), Some("t1"));
+                end.send_replace(true);
+                tasks(&cx).next_ended().await;
+                tasks(&cx).result(&cx, "t1").await
             };
             let result = result.unwrap();
             assert_eq!(
@@ -176,9 +175,12 @@ async fn failures_of_a_task_are_those_of_its_call() {
             let exit = exit.clone();
             async move {
                 tokio::time::sleep(Duration::from_secs(9)).await;
-                exit.map_err(|(message, is_cancelled): (&str, bool)| match is_cancelled {
-                    true => TaskExit::Cancelled,
-                    false => ErrorData::internal_error(message, None).into(),
+                exit.map_err(|(message, is_cancelled): (&str, bool)| {
+                    if is_cancelled {
+                        TaskExit::Cancelled
+                    } else {
+                        ErrorData::internal_error(message, None).into()
+                    }
                 })
             }
         });

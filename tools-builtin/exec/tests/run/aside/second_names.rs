@@ -216,9 +216,10 @@ pub(super) fn trials() -> Vec<Trial> {
 fn walk(folder: &std::path::Path) -> Box<dyn Iterator<Item = fs::Metadata>> {
     Box::new(fs::read_dir(folder).unwrap().flatten().flat_map(|entry| {
         let metadata = entry.metadata().unwrap();
-        match metadata.is_dir() {
-            true => walk(&entry.path()),
-            false => Box::new(std::iter::once(metadata)),
+        if metadata.is_dir() {
+            walk(&entry.path())
+        } else {
+            Box::new(std::iter::once(metadata))
         }
     }))
 }

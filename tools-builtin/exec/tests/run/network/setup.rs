@@ -94,9 +94,12 @@ fn trial_with(
             other => return Ok(Completion::ignored_with(format!("{other:?}"))),
         }
         // A name is looked up, and a path has to be a file or folder.
-        let is_there = |program: &str| match program.contains('/') {
-            true => Path::new(program).exists(),
-            false => Command::new(program).arg("--version").output().is_ok(),
+        let is_there = |program: &str| {
+            if program.contains('/') {
+                Path::new(program).exists()
+            } else {
+                Command::new(program).arg("--version").output().is_ok()
+            }
         };
         if let Some(missing) = programs.iter().find(|program| !is_there(program)) {
             return Ok(Completion::ignored_with(format!("{missing} is missing")));

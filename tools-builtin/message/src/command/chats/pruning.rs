@@ -41,9 +41,10 @@ impl Chats {
             surplus.iter().try_for_each(|journal| {
                 // Held so that no chat opens its journal meanwhile.
                 let waiting = self.waiting();
-                match in_use(&waiting, channel, folder).contains(&journal.id) {
-                    true => Ok(()),
-                    false => ChannelFolder::remove_unchanged(journal),
+                if in_use(&waiting, channel, folder).contains(&journal.id) {
+                    Ok(())
+                } else {
+                    ChannelFolder::remove_unchanged(journal)
                 }
             })
         });
