@@ -99,7 +99,7 @@ fn a_line_that_is_typed_during_a_run_is_shown_once_and_sent_with_the_next_reques
             .contains(r#""content":"more""#)
     );
     model.replies.send(ANSWER).unwrap();
-    session.exp_string("summary: 3 steps").unwrap();
+    session.exp_string("3 steps, 1 call").unwrap();
     end(session);
 }
 
