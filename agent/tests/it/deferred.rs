@@ -159,12 +159,12 @@ async fn an_answer_is_used_up_when_the_call_runs() {
 async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_not_reveal_it() {
     let (post, cx) = (Post::new(), context());
     let mut session = post.session(&cx);
-    let arguments = json!({"to": "ann", "pin": "1234"});
+    let arguments = json!({"to": "ann", "pin": "pin of ann"});
     let driver = driver(arguments.clone());
     let asked = request(&driver.run(&mut session, "go").await.unwrap());
     let shown = serde_json::to_string(&asked).unwrap();
     assert!(
-        shown.contains("[secret]") && !shown.contains("1234"),
+        shown.contains("[secret]") && !shown.contains("pin of ann"),
         "{shown}"
     );
     assert!(
@@ -173,7 +173,7 @@ async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_
     );
 
     let stored = serde_json::to_string(&waiting(&session)).unwrap();
-    let changed: Run = serde_json::from_str(&stored.replace("1234", "6789")).unwrap();
+    let changed: Run = serde_json::from_str(&stored.replace("pin of ann", "6789")).unwrap();
     consent(&session).allow(asked.clone());
     let again = request(&driver.resume(&mut session, changed).await.unwrap());
     assert_eq!(

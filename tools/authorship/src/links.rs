@@ -40,8 +40,9 @@ pub(crate) fn targets(root: &Path, around: &[PathBuf], named: &[PathBuf]) -> Vec
     let mut targets = Vec::new();
     loop {
         let (found, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|link| {
-            let mut tops = [root].into_iter().chain(link.parent());
-            tops.any(|top| find(&table, top, link).is_some_and(|(it, _)| is_sensitive(it)))
+            let folder = link.parent();
+            find(&table, root, link).is_some_and(|(entry, _)| is_sensitive(entry))
+                || folder.is_some_and(|folder| is_whole(&table, folder, link))
                 || protected.iter().any(|place| link.starts_with(place))
         });
         if found.is_empty() {
@@ -54,9 +55,7 @@ pub(crate) fn targets(root: &Path, around: &[PathBuf], named: &[PathBuf]) -> Vec
             };
             protected.extend(inner(&target));
             // The table protects it anyway, where its own name is granted.
-            let is_listed = find(&table, root, &target).is_some_and(|(entry, path)| {
-                is_sensitive(entry) && entry.describe(&path) == entry.note
-            });
+            let is_listed = is_whole(&table, root, &target);
             if !is_listed {
                 targets.push(target);
             }
@@ -107,6 +106,12 @@ fn find<'a>(
     let path = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
     let below = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
     Some((table.find(&below)?, below))
+}
+
+/// Returns true if an entry matches the path itself, not only paths below it.
+fn is_whole(table: &SensitivePaths, root: &Path, path: &Path) -> bool {
+    find(table, root, path)
+        .is_some_and(|(entry, path)| is_sensitive(entry) && entry.describe(&path) == entry.note)
 }
 
 fn is_sensitive(entry: &SensitivePath) -> bool {
