@@ -70,8 +70,13 @@ fn prepare(settings: &Settings, host: Host) -> Host {
     let paths = host.sensitive_paths().clone();
     let paths = homes.fold(paths, |paths, home| paths.with_home(&home));
     let mut paths = paths.below(&workspace.root().to_string_lossy());
-    if folders::is_of_data(workspace.root()) {
-        paths = paths.in_settings_folder();
+    for folder in folders::of_data() {
+        let folder = folder.canonicalize().unwrap_or(folder);
+        if let Ok(below) = workspace.root().strip_prefix(folder) {
+            // It may have another name.
+            let below = Path::new("/.local/share").join(below);
+            paths = paths.below(&below.to_string_lossy());
+        }
     }
     workspace.protect(host.with_sensitive_paths(paths), &places(settings))
 }
@@ -131,14 +136,17 @@ impl Workspace {
         host.with_sensitive_paths(paths)
     }
 
-    /// Returns true if the root is a folder, or lies in it. One with the home, to which a link may lead, is no place of settings.
+    /// Returns true if the root is a folder, or lies in it and not in a folder of worktrees. One with the home, to which a link may lead, is
+    /// no place of settings.
     fn lies_in(&self, folder: &Path) -> bool {
         let home = folders::home().and_then(|home| home.canonicalize().ok());
         let folder = Some(folder).filter(|folder| folder.is_absolute());
         let folder = folder.and_then(|folder| folder.canonicalize().ok());
         folder.is_some_and(|folder| {
             let has_home = home.is_some_and(|home| home.starts_with(&folder));
-            self.root().starts_with(&folder) && !has_home
+            let mut below = self.root().strip_prefix(&folder).into_iter().flatten();
+            let is_checkout = below.any(|name| name == "worktrees");
+            self.root().starts_with(&folder) && !has_home && !is_checkout
         })
     }
 }

@@ -80,7 +80,8 @@ pub(crate) fn protect(settings: Settings) -> Settings {
         .ancestors()
         .skip(1)
         .take_while(|above| above.starts_with(&top));
-    let around: Vec<_> = above.map(Path::to_owned).chain(folders::home()).collect();
+    let home = folders::home().and_then(|home| home.canonicalize().ok());
+    let around: Vec<_> = above.map(Path::to_owned).chain(home).collect();
     let targets = links::targets(&root, &around, &named);
     let place = |path: PathBuf, note| SensitivePlace {
         is_folder: path.is_absolute() && !path.is_file(),
@@ -125,7 +126,13 @@ impl GitNames {
             .iter()
             .chain(&worktrees)
             .flat_map(|folder| ["config", "config.worktree"].map(|name| folder.join(name)));
-        Some(Self::read(&git, files.collect(), root, top))
+        let mut named = Self::read(&git, files.collect(), root, top);
+        // Git runs what links in a folder of git elsewhere lead to.
+        let elsewhere = folders.iter().filter(|folder| !folder.starts_with(root));
+        named
+            .paths
+            .extend(elsewhere.map(|folder| folder.join("hooks")));
+        Some(named)
     }
 
     /// Returns the user's and the system's settings files of git, those that they include under any condition, and what their values and the
@@ -204,9 +211,10 @@ impl GitNames {
                     ("core", "hookspath") | ("init", "templatedir") => {
                         let paths = below.map(|folder| place(folder, value)).into_iter();
                         // With `.`, the names of hooks count, not all of the files.
-                        let inner =
-                            |path: &PathBuf| !top.starts_with(path) || value.starts_with('/');
-                        named.paths.extend(paths.filter(inner));
+                        let is_absolute = place(Path::new(""), value).is_absolute();
+                        named
+                            .paths
+                            .extend(paths.filter(|path| is_absolute || !top.starts_with(path)));
                         named.relative.push((value.to_owned(), name == "hookspath"));
                     }
                     _ if is_data(section, name) => {}

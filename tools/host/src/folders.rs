@@ -65,16 +65,10 @@ pub fn of_settings() -> Vec<PathBuf> {
     folders.unwrap_or_default()
 }
 
-/// Returns true for `$XDG_DATA_HOME`, `~/.local/share` and `~/.local`: there, files of the user's programs have ordinary names, too.
-pub fn is_of_data(folder: &Path) -> bool {
-    let folders = base().map(|base| {
-        let of_home = [".local/share", ".local"].map(|name| base.home_dir().join(name));
-        [base.data_dir()].into_iter().chain(of_home)
-    });
-    folders
-        .into_iter()
-        .flatten()
-        .any(|path| path.canonicalize().is_ok_and(|path| path == folder))
+/// Returns the folders of the data of the user's programs, some of which run files in them: `$XDG_DATA_HOME` and `~/.local/share`.
+pub fn of_data() -> Vec<PathBuf> {
+    let folders = base().map(|base| vec![base.data_dir(), base.home_dir().join(".local/share")]);
+    folders.unwrap_or_default()
 }
 
 /// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.

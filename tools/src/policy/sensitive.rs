@@ -252,14 +252,13 @@ impl SensitivePaths {
                     }
                 }
             }
-            if dot_file.is_some() || depth < known {
-                continue;
-            }
-            if self.is_in_settings {
-                dot_file = Some((dot_name::entry_of_settings(), depth));
-            } else if dot_name::is_unknown(name) {
+            if dot_file.is_none() && depth >= known && dot_name::is_unknown(name) {
                 dot_file = Some((dot_name::entry(), depth));
             }
+        }
+        let is_strict = |number: &usize| self.paths[*number].sensitivity > Sensitivity::DotFile;
+        if self.is_in_settings && !found.iter().any(|(number, _)| is_strict(number)) {
+            dot_file = Some((dot_name::entry_of_settings(), 0));
         }
         found.sort_unstable();
         let entries = found
@@ -269,7 +268,10 @@ impl SensitivePaths {
         let mut matching: Vec<_> = entries
             .filter(|(entry, _)| entry.sensitivity >= least)
             .collect();
-        matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
+        // Of two at one place, the one of the path itself, not of what could be below it.
+        matching.sort_by_cached_key(|(entry, depth)| {
+            (Reverse(entry.sensitivity), *depth, !entry.is_whole(path))
+        });
         let is_in_git = matching
             .iter()
             .any(|(entry, _)| table::is_folder_of_git(entry));

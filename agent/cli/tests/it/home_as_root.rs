@@ -70,15 +70,18 @@ fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
         "home",
         "settings",
         "dots/linked",
+        "claude",
     ] {
         std::fs::create_dir_all(crib.root().join(folder)).unwrap();
     }
     crib.write("root/.git/HEAD", "ref: refs/heads/main\n");
     crib.write("root/.git/config", "[core]\n\thooksPath = tools/hooks\n");
+    crib.write("root/home/.gitconfig", "[core]\n\thooksPath = ~/hk\n");
     for (target, link) in [
         ("../dots/bashrc", "home/.bashrc"),
         ("../dots/linked", "settings/fish"),
         ("beside/env", ".envrc"),
+        ("../claude", "home/.claude"),
     ] {
         symlink(target, crib.root().join(link)).unwrap();
     }
@@ -87,12 +90,19 @@ fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
         ("init.lua", "settings/nvim", true),
         (".gitignore", "settings", true),
         ("applications/x.desktop", "own/share", true),
-        ("x", "home/.local", true),
+        ("x.desktop", "own/share/applications", true),
+        ("share/systemd/user/x.service", "home/.local", true),
+        ("pre-commit", "home/hk", true),
+        ("sub/pre-commit", "home/hk", true),
+        ("tool", "home/bin", true),
+        ("src/main.rs", "home/bin/project", false),
+        ("src/main.rs", "claude/worktrees/x", false),
         ("x", "own", false),
         ("tasks.json", ".vscode", true),
         ("new", ".git", true),
         ("pre-commit", ".git/hooks", true),
         ("ci.yml", ".github/workflows", true),
+        ("compose.yml", ".github/workflows", true),
         ("workflows/ci.yml", ".github", true),
         ("x.json", ".vscode/sub", true),
         ("post-merge", "tools/hooks", true),

@@ -24,12 +24,10 @@ pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
         .map(|folder| workspace.root().join(folder))
         .chain(of_home)
         // The root itself has no path, but its files have.
-        .partition(|folder| {
-            is_around(folder, workspace) || !workspace.paths_to(folder.join(PROGRAMS)).is_empty()
-        });
+        .partition(|folder| !workspace.paths_to(folder.join(PROGRAMS)).is_empty());
     let (whole, others): (Vec<_>, Vec<_>) = inside.into_iter().partition(|folder| {
         let paths = workspace.paths_to(folder);
-        paths.iter().any(|path| is_for_programs(Path::new(path))) || is_around(folder, workspace)
+        paths.iter().any(|path| is_for_programs(Path::new(path))) || has_name(folder, workspace)
     });
     let names: BTreeSet<_> = elsewhere
         .iter()
@@ -51,9 +49,17 @@ pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
     places.collect()
 }
 
-/// Returns true for a folder of programs in which the root lies, or which it is.
-fn is_around(folder: &Path, workspace: &Workspace) -> bool {
-    workspace.root().starts_with(folder) && is_for_programs(folder)
+/// Returns true for a folder of programs that has its name outside of the workspace only: the root itself, or the target of a link.
+fn has_name(folder: &Path, workspace: &Workspace) -> bool {
+    let is_root = folder
+        .canonicalize()
+        .is_ok_and(|folder| folder == workspace.root());
+    // Its own name and that of the folder around it, such as of a virtual environment.
+    let names: PathBuf = folder
+        .iter()
+        .skip(folder.iter().count().saturating_sub(2))
+        .collect();
+    is_root && is_for_programs(&names) || folder.is_symlink() && folder.ends_with(PROGRAMS)
 }
 
 /// Returns true for a folder of programs that is not in a dot folder, which is in the table, or in one of dependencies, in which tools such as

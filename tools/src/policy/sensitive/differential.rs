@@ -22,7 +22,8 @@ fn tried<'a>(paths: &'a SensitivePaths, least: Sensitivity, path: &str) -> Vec<&
         .chain(dot_file)
         .filter(|(entry, _)| entry.sensitivity >= least)
         .collect();
-    matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
+    matching
+        .sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth, !entry.is_whole(path)));
     let is_in_git = matching
         .iter()
         .any(|(entry, _)| table::is_folder_of_git(entry));

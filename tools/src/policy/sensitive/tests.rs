@@ -703,3 +703,10 @@ fn entries_hold_below_a_root_that_lies_in_them_or_on_their_way() {
     assert!(all("/work/.vscode").is_in_settings_folder());
     assert!(!all("/work/.github").is_in_settings_folder());
 }
+
+#[test]
+fn an_entry_of_a_path_itself_precedes_one_of_what_could_be_below_it() {
+    let entry = SensitivePath::new("/env", Sensitivity::RunsByItself, "mine").unwrap();
+    let paths = SensitivePaths::default().with_paths([entry]);
+    assert_eq!(paths.find("env").unwrap().note, "mine");
+}
