@@ -79,10 +79,8 @@ fn list_searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<
 /// Returns the names that the result of a call of this tool has. Returns `None` if it is not the result of a search: calls of other
 /// programs may share an id, and other tools of theirs the name of ours.
 fn named_in<'r>(called: &str, result: &'r ToolResult) -> Option<impl Iterator<Item = &'r str>> {
-    let names = result
-        .structured
-        .as_ref()
-        .and_then(|found| found.value().get(FOUND)?.as_array());
+    let found = result.structured.as_ref();
+    let names = found.and_then(|found| found.value().get(FOUND)?.as_array());
     let is_search =
         [SEARCHER, inner_call::CALLER].contains(&called) && (names.is_some() || result.is_error);
     is_search.then(|| names.into_iter().flatten().filter_map(|name| name.as_str()))

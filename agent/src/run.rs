@@ -373,10 +373,8 @@ impl Run {
         let RunPhase::Calling { slots, ending, .. } = &mut self.state else {
             return Err(unknown());
         };
-        let slot = slots
-            .iter_mut()
-            .find(|slot| slot.pending.call.id == id)
-            .ok_or_else(unknown)?;
+        let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id);
+        let slot = slot.ok_or_else(unknown)?;
         if slot.result.is_some() {
             return Err(RunError::AlreadyAnswered { id: id.to_owned() });
         }
@@ -417,9 +415,8 @@ impl Run {
         let parts: Vec<_> = slots
             .into_iter()
             .map(|CallSlot { pending, result }| {
-                let result = result
-                    .or_else(|| pending.refusal())
-                    .unwrap_or_else(|| missing(&pending.call));
+                let result = result.or_else(|| pending.refusal());
+                let result = result.unwrap_or_else(|| missing(&pending.call));
                 let call = pending.call;
                 self.failed_calls = self.failed_calls.saturating_add(result.is_error.into());
                 Part::ToolResult {

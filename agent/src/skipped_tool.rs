@@ -85,12 +85,8 @@ impl SkipReason {
         for was in &first.tool().was {
             let holds =
                 |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
-            let others: Vec<_> = offered
-                .iter()
-                .filter(|other| other.name() != first.name())
-                .filter(holds)
-                .cloned()
-                .collect();
+            let others = offered.iter().filter(|other| other.name() != first.name());
+            let others: Vec<_> = others.filter(holds).cloned().collect();
             if !others.is_empty() {
                 return Some(Self::FormerName {
                     was: was.clone(),
@@ -99,11 +95,8 @@ impl SkipReason {
             }
         }
         let unmet = services.unmet(first.needs());
-        let reasons: Vec<_> = unmet
-            .iter()
-            .filter_map(|need| services.absence(need))
-            .map(str::to_owned)
-            .collect();
+        let reasons = unmet.iter().filter_map(|need| services.absence(need));
+        let reasons: Vec<_> = reasons.map(str::to_owned).collect();
         if !reasons.is_empty() {
             return Some(Self::Absent { reasons });
         }

@@ -126,15 +126,11 @@ fn escape_tags(text: &str) -> String {
     let mut pieces = text.split('<');
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let word: String = piece
-            .chars()
-            .filter(char::is_ascii_graphic)
-            .take(1 + TAG.len())
-            .collect();
+        let letters = piece.chars().filter(char::is_ascii_graphic);
+        let word: String = letters.take(1 + TAG.len()).collect();
         let word = word.strip_prefix('/').unwrap_or(&word);
-        let is_tag = word
-            .get(..TAG.len())
-            .is_some_and(|word| word.eq_ignore_ascii_case(TAG));
+        let start = word.get(..TAG.len());
+        let is_tag = start.is_some_and(|word| word.eq_ignore_ascii_case(TAG));
         // A tool's description or a file in a section must not end it and begin one that seems to be the host's.
         out.push_str(if is_tag { "&lt;" } else { "<" });
         out.push_str(piece);

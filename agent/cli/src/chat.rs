@@ -147,12 +147,8 @@ impl Chat {
     async fn run_prompt(&mut self, call: &host::PromptCall) -> Result<Exit, Error> {
         let token = CancellationToken::new();
         let attached = self.interrupts.attach(token.clone());
-        let cx = self
-            .opened
-            .session
-            .context()
-            .clone()
-            .with_cancellation(token.clone());
+        let cx = self.opened.session.context().clone();
+        let cx = cx.with_cancellation(token.clone());
         let text = token
             .run_until_cancelled(self.opened.servers.prompt(call, &cx))
             .await;

@@ -118,9 +118,8 @@ fn describe(content: &Content) -> String {
             description,
             ..
         } => {
-            let name = Some(format!(" {name}"))
-                .filter(|_| name != uri)
-                .unwrap_or_default();
+            let name = Some(format!(" {name}")).filter(|_| name != uri);
+            let name = name.unwrap_or_default();
             let description = description.as_ref().map(|text| format!(": {text}"));
             format!("[a link{name} to {uri}{}]", description.unwrap_or_default())
         }
@@ -165,9 +164,8 @@ pub(crate) fn line(text: &str) -> Result<(), Error> {
 
 fn write(parts: &[&str]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    let written = parts
-        .iter()
-        .try_for_each(|part| out.write_all(part.as_bytes()));
+    let mut parts = parts.iter();
+    let written = parts.try_for_each(|part| out.write_all(part.as_bytes()));
     written.and_then(|()| out.flush()).map_err(Error::Output)
 }
 

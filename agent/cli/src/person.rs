@@ -45,9 +45,8 @@ impl Person for TerminalPerson {
 /// Returns the question. The words of the tool are marked on each line, so that they cannot look like an approval or like other words
 /// of this program.
 fn render_question(question: &Question, cx: &ToolContext, width: usize) -> String {
-    let tool = cx
-        .tool()
-        .map_or_else(|| "a tool".into(), |tool| visible(tool));
+    let tool = cx.tool();
+    let tool = tool.map_or_else(|| "a tool".into(), |tool| visible(tool));
     let agent = cx
         .agent()
         .map(|agent| format!(" of the sub-agent {}", visible(agent)))
@@ -91,11 +90,8 @@ fn parse(line: &str, question: &Question) -> Option<Answer> {
     }
     match question.kind() {
         AnswerKind::Choice { options } => {
-            let option = word
-                .parse::<usize>()
-                .ok()?
-                .checked_sub(1)
-                .and_then(|position| options.get(position))?;
+            let position = word.parse::<usize>().ok()?.checked_sub(1);
+            let option = position.and_then(|position| options.get(position))?;
             Some(Answer::Choice(option.clone()))
         }
         AnswerKind::Confirmation => match word.to_ascii_lowercase().as_str() {

@@ -107,9 +107,8 @@ impl Endpoint {
     /// Returns the URL of the list of models.
     pub(crate) fn list_url(&self) -> String {
         let base = self.base_url.trim_end_matches('/');
-        let has_path = base
-            .split_once("://")
-            .is_some_and(|(_, rest)| rest.contains('/'));
+        let parts = base.split_once("://");
+        let has_path = parts.is_some_and(|(_, rest)| rest.contains('/'));
         match self.api {
             Api::Ollama => format!("{base}/api/tags"),
             Api::Gemini => format!("{base}/v1beta/models"),

@@ -104,9 +104,8 @@ pub(crate) fn is_reasoning_model_of_openai(model: &str) -> bool {
         Some(facts) => facts.reasons,
         // A new model of these families would else get a field that it refuses until the table knows it.
         None => {
-            let of_letter = model
-                .strip_prefix('o')
-                .is_some_and(|rest| starts_with_digit(rest, '1'));
+            let rest = model.strip_prefix('o');
+            let of_letter = rest.is_some_and(|rest| starts_with_digit(rest, '1'));
             of_letter
                 || model
                     .strip_prefix("gpt-")

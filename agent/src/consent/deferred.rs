@@ -101,10 +101,8 @@ impl DeferredConsent {
             deferred = request.map(|request| (request, requests));
         }
         // Sessions without a name cannot be told apart.
-        let run = deferred
-            .as_ref()
-            .map(|(_, requests)| requests.key)
-            .filter(|_| approval.cx.session().is_none());
+        let run = deferred.as_ref().map(|(_, requests)| requests.key);
+        let run = run.filter(|_| approval.cx.session().is_none());
         let answer = deferred
             .as_ref()
             .and_then(|(request, _)| Some((request, self.take_answer(request)?)));

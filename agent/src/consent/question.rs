@@ -156,10 +156,8 @@ impl ApprovalQuestion<'_> {
             None if self.approval.cx.grant().permits(target) => String::new(),
             None => " (not granted)".to_owned(),
         };
-        let mut rulings = self
-            .approval
-            .rulings()
-            .filter(|ruling| ruling.target == Some(target));
+        let rulings = self.approval.rulings();
+        let mut rulings = rulings.filter(|ruling| ruling.target == Some(target));
         let unnamed = if !rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
             String::new()
         } else if self.holds_for_hosts() {

@@ -100,9 +100,8 @@ async fn save_spent(
     };
     let mut run = Run::from_checkpoint(&stored).map_err(invalid_run)?;
     if run.record_spent(spent) {
-        let state = run
-            .to_checkpoint(run.messages().len())
-            .map_err(invalid_run)?;
+        let state = run.to_checkpoint(run.messages().len());
+        let state = state.map_err(invalid_run)?;
         isolate(|| journal.append(session, last.id, state)).await?;
     }
     Ok(())

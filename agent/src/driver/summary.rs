@@ -221,8 +221,7 @@ fn calls_text(messages: &[Message], tools: &ToolSet) -> String {
         let called = Some(inner_call::name(call)).filter(|name| tools.contains(name));
         *counts.entry(called.unwrap_or(&call.name)).or_default() += 1;
     }
-    let counts = counts
-        .iter()
-        .map(|(name, count)| format!("{name} ({count})"));
+    let counts = counts.iter();
+    let counts = counts.map(|(name, count)| format!("{name} ({count})"));
     format!("[Your calls: {}]", join(counts, ", "))
 }

@@ -139,9 +139,8 @@ fn read(script: &str) -> Result<Vec<Turn>, String> {
         if text.is_none() && calls.is_empty() {
             return Err(format!("turn {} has neither text nor calls", index + 1));
         }
-        let texts = text
-            .into_iter()
-            .map(|text| Part::Content(Content::text(text)));
+        let texts = text.into_iter();
+        let texts = texts.map(|text| Part::Content(Content::text(text)));
         let calls = calls.into_iter().map(
             |ScriptCall {
                  id,

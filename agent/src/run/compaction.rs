@@ -70,12 +70,8 @@ impl Compaction {
         }
         let (before, summary, after) = self.split(messages);
         let summary = summary.map(|text| Message::text(Role::User, text));
-        let mut view: Vec<_> = before
-            .iter()
-            .cloned()
-            .chain(summary)
-            .chain(after.iter().cloned())
-            .collect();
+        let view = before.iter().cloned().chain(summary);
+        let mut view: Vec<_> = view.chain(after.iter().cloned()).collect();
         for part in view.iter_mut().flat_map(|message| &mut message.parts) {
             if let Part::ToolResult { id, name, result } = part
                 && let Some(notice) = self.notice(id)

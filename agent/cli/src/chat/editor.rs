@@ -28,10 +28,8 @@ impl Editor {
             .behavior(Behavior::PreferTerm)
             // As in a shell, a person keeps a secret out of the history so.
             .history_ignore_space(true);
-        let config = config
-            .max_history_size(MAX_ENTRIES)
-            .map_err(prompt_error)?
-            .build();
+        let config = config.max_history_size(MAX_ENTRIES);
+        let config = config.map_err(prompt_error)?.build();
         let mut editor = rustyline::Editor::with_config(config).map_err(prompt_error)?;
         for enter in [
             // Terminals send Enter as one of these.
@@ -80,9 +78,8 @@ impl Editor {
         let Some(path) = host::folders::history() else {
             return;
         };
-        let loaded = prepare(&path)
-            .map_err(ReadlineError::Io)
-            .and_then(|()| self.editor.load_history(&path));
+        let loaded = prepare(&path).map_err(ReadlineError::Io);
+        let loaded = loaded.and_then(|()| self.editor.load_history(&path));
         match loaded {
             Ok(()) => self.history = Some(path),
             Err(error) => warn(&path.display().to_string(), &error),

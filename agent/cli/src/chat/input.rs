@@ -83,10 +83,8 @@ impl LineReader {
             let mut bytes = Vec::new();
             // One byte more shows that the line is too long.
             let limit = (MAX_BYTES - text.len()) as u64 + 1;
-            let length = input
-                .take(limit)
-                .read_until(b'\n', &mut bytes)
-                .map_err(|error| prompt_error(&error.to_string()))?;
+            let read = input.take(limit).read_until(b'\n', &mut bytes);
+            let length = read.map_err(|error| prompt_error(&error.to_string()))?;
             if text.len() + length > MAX_BYTES {
                 return Err(prompt_error("it is longer than 1 MiB"));
             }

@@ -27,9 +27,8 @@ pub(super) struct ProjectTexts {
 impl ProjectTexts {
     /// Reads the instructions, and takes the settings files that are in effect.
     pub(super) fn read(cx: &ToolContext, settings: &Settings) -> Self {
-        let instructions = settings
-            .root()
-            .and_then(|root| instructions::read(root, cx));
+        let root = settings.root();
+        let instructions = root.and_then(|root| instructions::read(root, cx));
         let records = Records::own();
         let of_instructions = instructions
             .clone()

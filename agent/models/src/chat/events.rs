@@ -138,10 +138,8 @@ impl Events {
         }
         let details = message.get(DETAILS).elements();
         if !details.is_empty() {
-            let merged = self
-                .thought_item
-                .entry(DETAILS)
-                .or_insert_with(|| json!([]));
+            let merged = self.thought_item.entry(DETAILS);
+            let merged = merged.or_insert_with(|| json!([]));
             let merged = merged.as_array_mut().into_iter();
             merged.for_each(|merged| {
                 details

@@ -251,13 +251,10 @@ impl<'a> Section<'a> {
         if is_like_a_secret(key.get_ref()) {
             return SettingsError::Secret { origin, key: name };
         }
-        let inside_known = self
-            .known_keys
-            .iter()
-            .filter_map(|known| known.strip_prefix(inside));
-        let mut known: Vec<_> = inside_known
-            .filter_map(|known| known.split('.').next())
-            .collect();
+        let inside_known = self.known_keys.iter();
+        let inside_known = inside_known.filter_map(|known| known.strip_prefix(inside));
+        let known = inside_known.filter_map(|known| known.split('.').next());
+        let mut known: Vec<_> = known.collect();
         known.dedup();
         let near = ToolError::near(key.get_ref(), known.iter().copied());
         let near = near.first().map(|near| format!("{inside}{near}"));

@@ -153,10 +153,8 @@ impl Values {
     /// Applies the values of a higher layer. A key does not outlive the value of its owner beside which it was set, nor another key that
     /// sets the same.
     pub(super) fn apply(&mut self, upper: Self) {
-        let outlived: Vec<_> = Self::keys()
-            .filter(|key| self.is_outlived(key, &upper))
-            .map(|key| key.name)
-            .collect();
+        let outlived = Self::keys().filter(|key| self.is_outlived(key, &upper));
+        let outlived: Vec<_> = outlived.map(|key| key.name).collect();
         for (key, slot) in self.entries_mut() {
             if outlived.contains(&key.about().name) {
                 slot.replace(key.default());

@@ -107,9 +107,8 @@ impl Records {
     pub fn approved_texts(&self, kind: &str) -> Vec<(PathBuf, Option<String>)> {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let all = folders.flat_map(|folder| approvals(&folder.path()));
-        let approved = all
-            .filter_map(|(path, _)| self.read(&path))
-            .filter(|approved| approved.kind == kind);
+        let approved = all.filter_map(|(path, _)| self.read(&path));
+        let approved = approved.filter(|approved| approved.kind == kind);
         approved
             .map(|approved| (PathBuf::from(approved.path), approved.text))
             .collect()
@@ -132,9 +131,8 @@ impl Records {
         if path.exists() {
             return Ok(());
         }
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.unwrap_or_default();
         write(path, &now.as_millis().to_string())
     }
 
@@ -214,10 +212,8 @@ fn approvals(folder: &Path) -> Vec<(PathBuf, SystemTime)> {
             .is_some_and(|extension| extension == "json")
     });
     let timed = files.map(|entry| {
-        let time = entry
-            .metadata()
-            .and_then(|metadata| metadata.modified())
-            .unwrap_or(SystemTime::UNIX_EPOCH);
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let time = modified.unwrap_or(SystemTime::UNIX_EPOCH);
         (entry.path(), time)
     });
     let mut approvals: Vec<_> = timed.collect();
