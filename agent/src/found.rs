@@ -38,19 +38,12 @@ pub(crate) fn list_known(messages: &[Message], turns: u32) -> BTreeSet<String> {
                 break;
             }
             left -= 1;
-            names.extend(
-                message
-                    .calls()
-                    .map(|call| inner_call::name(call).to_owned()),
-            );
+            let called = message.calls().map(inner_call::name);
+            names.extend(called.map(str::to_owned));
         } else if left > 0 {
-            names.extend(
-                message
-                    .parts
-                    .iter()
-                    .flat_map(|part| list_searched(part, &searches))
-                    .map(str::to_owned),
-            );
+            let parts = message.parts.iter();
+            let found = parts.flat_map(|part| list_searched(part, &searches));
+            names.extend(found.map(str::to_owned));
         }
     }
     names

@@ -161,9 +161,8 @@ impl Run {
             let mut ids = BTreeSet::new();
             // A checkpoint may be anyone's, and the result of a call would be given to both.
             if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
-                return Err(RunError::RepeatedId {
-                    id: slot.pending.call.id.clone(),
-                });
+                let id = slot.pending.call.id.clone();
+                return Err(RunError::RepeatedId { id });
             }
             self.advance();
         }
@@ -224,9 +223,8 @@ impl Run {
                 Step::Call(open.map(|slot| slot.pending.clone()).collect())
             }
             RunPhase::Calling { waiting, .. } => {
-                Step::Done(self.summary(Outcome::WaitingForApproval {
-                    requests: waiting.clone(),
-                }))
+                let requests = waiting.clone();
+                Step::Done(self.summary(Outcome::WaitingForApproval { requests }))
             }
             RunPhase::Done(outcome) => Step::Done(self.summary(outcome.clone())),
         }

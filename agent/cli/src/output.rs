@@ -53,21 +53,21 @@ pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
 
 /// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
 pub(crate) fn write_untrusted(text: &str) -> Result<(), Error> {
-    if io::stdout().is_terminal() {
-        line(&harmless(text))
-    } else {
-        line(text)
-    }
+    line(&untrusted(text))
 }
 
 /// Writes untrusted text like [`write_untrusted`], but without ending its last line.
 pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
-    let text = if io::stdout().is_terminal() {
+    write(&[&untrusted(text)])
+}
+
+/// Returns untrusted text without the characters that would command the terminal.
+fn untrusted(text: &str) -> Cow<'_, str> {
+    if io::stdout().is_terminal() {
         harmless(text)
     } else {
         text.into()
-    };
-    write(&[&text])
+    }
 }
 
 /// Writes the content of a result: texts, the texts of resources, and a line for each other piece.

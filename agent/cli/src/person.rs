@@ -7,24 +7,18 @@ use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
 
+use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::notice::{STRONG, paint, width};
 use crate::quote::mark_rows;
 use crate::visible::visible;
 
 /// The person at the terminal. An empty line declines a question, unless it may be empty; then `-` declines.
-pub(crate) struct TerminalPerson {
-    dialogue: Arc<Dialogue>,
-}
+pub(crate) struct TerminalPerson(pub(crate) Arc<Console>);
 
 impl TerminalPerson {
-    /// Returns a person who is asked in this dialogue.
-    pub(crate) fn new(dialogue: Arc<Dialogue>) -> Self {
-        Self { dialogue }
-    }
-
     async fn ask(&self, question: &Question, cx: &ToolContext) -> Result<Answer, NobodyThere> {
-        let mut dialogue = self.dialogue.open().await;
+        let mut dialogue = Dialogue::open(&self.0).await;
         let mut text = render_question(question, cx, width()) + &prompt(question);
         loop {
             let line = dialogue.ask(&text).await.ok_or(NobodyThere)?;

@@ -47,11 +47,7 @@ impl Program {
                 let _ = usage.print();
                 tool_hint(&usage).iter().for_each(|hint| notice::hint(hint));
                 // Help and the version are no mistakes.
-                if usage.use_stderr() {
-                    Exit::Usage
-                } else {
-                    Exit::Success
-                }
+                Exit::Usage.when(usage.use_stderr())
             }
         };
         exit.into()

@@ -10,23 +10,19 @@ use std::sync::Arc;
 use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
 
 use self::question::{TypedAnswer, question};
+use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::notice;
 
 /// Asks in the dialogue at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalAsker {
-    dialogue: Arc<Dialogue>,
+    pub(crate) console: Arc<Console>,
     /// The root whose servers the session has.
-    servers: Option<PathBuf>,
+    pub(crate) servers: Option<PathBuf>,
 }
 
 impl TerminalAsker {
-    /// Returns an asker for this dialogue. `servers` is the root whose servers the session has.
-    pub(crate) fn new(dialogue: Arc<Dialogue>, servers: Option<PathBuf>) -> Self {
-        Self { dialogue, servers }
-    }
-
     /// Writes a rule that permits the tool.
     fn keep(&self, asked: &ApprovalQuestion<'_>) -> ApprovalAnswer {
         let Some(root) = &self.servers else {
@@ -54,7 +50,7 @@ impl TerminalAsker {
         let may_be_kept = self.servers.is_some()
             && asked.may_be_kept()
             && host::remote_tools().may_permit(asked.approval.tool);
-        let mut dialogue = self.dialogue.open().await;
+        let mut dialogue = Dialogue::open(&self.console).await;
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;

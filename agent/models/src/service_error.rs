@@ -82,14 +82,10 @@ impl ServiceError {
             Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
             // Local servers give these two the status of an internal error: their own failure to read what the model wrote, and a
             // request that is too long.
-            Some(FailureKind::Internal) => worded()
-                .filter(|kind| {
-                    matches!(
-                        kind,
-                        FailureKind::MalformedReply | FailureKind::ContextLength
-                    )
-                })
-                .unwrap_or(FailureKind::Internal),
+            Some(FailureKind::Internal) => match worded() {
+                Some(kind @ (FailureKind::MalformedReply | FailureKind::ContextLength)) => kind,
+                _ => FailureKind::Internal,
+            },
             Some(kind) => kind,
         }
     }

@@ -68,12 +68,8 @@ impl DeferredConsent {
 
     /// Denies the call of a request, with a reason for the model.
     pub fn deny(&self, request: ApprovalRequest, reason: impl Into<String>) {
-        self.answer(
-            request,
-            Decision::Deny {
-                reason: reason.into(),
-            },
-        );
+        let reason = reason.into();
+        self.answer(request, Decision::Deny { reason });
     }
 
     fn answer(&self, request: ApprovalRequest, decision: Decision) {
@@ -109,9 +105,8 @@ impl DeferredConsent {
         if let Some((request, decision)) = answer {
             // As at a terminal, where such a question takes no yes.
             if request.is_hidden() && ApprovalQuestion::new(approval).needs_preview() {
-                return Decision::Deny {
-                    reason: HIDDEN.to_owned(),
-                };
+                let reason = HIDDEN.to_owned();
+                return Decision::Deny { reason };
             }
             if decision == Decision::Allow && ApprovalQuestion::new(approval).holds_for_hosts() {
                 self.hosts.add(&approval, run, Basis::Arguments);

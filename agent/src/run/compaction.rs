@@ -93,18 +93,13 @@ impl Compaction {
         &'a self,
         messages: &'a [Message],
     ) -> (&'a [Message], Option<&'a str>, &'a [Message]) {
-        let Some(ConversationSummary {
-            messages: Range { start, end },
-            text,
-            ..
-        }) = &self.summary
-        else {
+        let Some(summary) = &self.summary else {
             return (messages, None, &[]);
         };
         // A stored run may have fewer messages than its summary says.
-        let start = *start.min(&messages.len());
-        let end = *end.min(&messages.len());
-        (&messages[..start], Some(text), &messages[end.max(start)..])
+        let start = summary.messages.start.min(messages.len());
+        let after = &messages[summary.messages.end.clamp(start, messages.len())..];
+        (&messages[..start], Some(&summary.text), after)
     }
 
     /// Returns the end of the messages that the summary replaces. Returns `None` without a summary.

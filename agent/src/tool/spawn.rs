@@ -76,10 +76,8 @@ pub(crate) async fn spawn(
     let call = cx;
     let cx = own.as_ref().map_or(call, |own| &own.cx).clone();
     let cx = narrow_grant(cx.with_agent(&name)?, grant)?;
-    let (path, level) = (
-        cx.agent().unwrap_or(&name),
-        cx.agent().map_or(1, |path| path.split('/').count()),
-    );
+    let path = cx.agent().unwrap_or(&name);
+    let level = cx.agent().map_or(1, |path| path.split('/').count());
     if level > limits.max_depth {
         let most = limits.max_depth;
         return Err(ToolError::execution_failed(format!(

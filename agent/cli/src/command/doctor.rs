@@ -77,11 +77,7 @@ impl DoctorArgs {
             let lines = lines.map(|line| fit::hanging(&line, width, "", "  "));
             output::page(&lines.collect::<String>())?;
         }
-        Ok(if findings.is_empty() {
-            Exit::Success
-        } else {
-            Exit::Problems
-        })
+        Ok(Exit::Problems.when(!findings.is_empty()))
     }
 }
 

@@ -101,7 +101,7 @@ async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Cons
     if !dialogue::has_person() || page.lines().count() > MAX_LINES {
         return false;
     }
-    if !dialogue::confirm(console.clone(), &page, question).await {
+    if !dialogue::confirm(console, &page, question).await {
         return false;
     }
     let recorded = Records::own().map(|records| records.approve(&unapproved.content));
