@@ -64,16 +64,12 @@ impl Refusal {
     ) -> Option<Self> {
         let error = result.structured.as_ref()?.value().get("error")?;
         let list = |key| {
-            error
-                .get(key)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
+            let listed = error.get(key).and_then(Value::as_array);
+            listed.into_iter().flatten()
         };
         let needed = || {
-            list("needed")
-                .filter_map(|target| target.as_str()?.parse().ok())
-                .collect()
+            let needed = list("needed").filter_map(Value::as_str);
+            needed.filter_map(|target| target.parse().ok()).collect()
         };
         let settings = json!(Sensitivity::Settings);
         let settings = list("sensitive").filter(|entry| entry["sensitivity"] == settings);
@@ -124,9 +120,8 @@ impl Refusal {
         } else {
             Verdict::Ask
         };
-        rules
-            .iter()
-            .position(|rule| rule.verdict == verdict && rule.applies(&self.tool, target))
+        let mut rules = rules.iter();
+        rules.position(|rule| rule.verdict == verdict && rule.applies(&self.tool, target))
     }
 }
 

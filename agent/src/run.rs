@@ -68,7 +68,7 @@ const CUT_OFF: &str =
 /// assert!(matches!(summary.outcome, Outcome::Answer { text, .. } if text == "Noon."));
 /// # Ok::<(), agent::RunError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Run {
     messages: Conversation,
@@ -131,9 +131,10 @@ pub enum Step {
     Done(Summary),
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RunPhase {
+    #[default]
     Asking,
     Calling {
         /// The calls of the last turn, with the results that have arrived. The name in stored runs is `places`.
@@ -173,19 +174,7 @@ impl Run {
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
             messages: messages.into(),
-            compaction: Compaction::default(),
-            earlier_turns: 0,
-            steps: 0,
-            calls: 0,
-            failed_calls: 0,
-            usage: None,
-            spent: None,
-            prefix: None,
-            writers: Writers::default(),
-            approval_key: None,
-            exposed: false,
-            urls: UrlCount::default(),
-            state: RunPhase::Asking,
+            ..Self::default()
         }
     }
 

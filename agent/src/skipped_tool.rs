@@ -127,17 +127,17 @@ impl fmt::Display for SkipReason {
             }
             Self::Absent { reasons } => f.write_str(&reasons.join("; ")),
             Self::Ambiguous { sources } => {
+                let sources = join(sources, " and ");
                 write!(
                     f,
-                    "different tools have this name: {}; offer only one of them",
-                    join(sources, " and ")
+                    "different tools have this name: {sources}; offer only one of them"
                 )
             }
             Self::FormerName { was, sources } => {
+                let sources = join(sources, " and ");
                 write!(
                     f,
-                    "its former name {was} is also declared by {}; offer only one of them",
-                    join(sources, " and ")
+                    "its former name {was} is also declared by {sources}; offer only one of them"
                 )
             }
             Self::Unsendable { format, reason } => {

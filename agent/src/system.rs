@@ -74,21 +74,15 @@ impl SystemText {
     pub fn render(&self, tools: &ToolSet) -> String {
         let sections = self.sections(tools);
         let section = |(name, text): &(&str, String)| {
-            format!(
-                "<section name=\"{}\">\n{}\n</section>",
-                escape_name(name),
-                escape_tags(text)
-            )
+            let (name, text) = (escape_name(name), escape_tags(text));
+            format!("<section name=\"{name}\">\n{text}\n</section>")
         };
         join(sections.iter().map(section), "\n\n")
     }
 
     fn with(mut self, name: String, text: SectionText) -> Self {
-        match self
-            .sections
-            .iter_mut()
-            .find(|section| section.name == name)
-        {
+        let mut sections = self.sections.iter_mut();
+        match sections.find(|section| section.name == name) {
             Some(section) => section.text = text,
             None => self.sections.push(Section { name, text }),
         }
@@ -109,15 +103,7 @@ impl Section {
 
 /// Replaces the characters that could end the quoted `name` attribute.
 fn escape_name(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if is_invisible(c) || "\"<>&".contains(c) {
-                '_'
-            } else {
-                c
-            }
-        })
-        .collect()
+    name.replace(|c: char| is_invisible(c) || "\"<>&".contains(c), "_")
 }
 
 /// Replaces `<` by `&lt;` if it could start a section tag, also one with space or invisible characters in it. Every other `<`

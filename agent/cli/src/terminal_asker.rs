@@ -60,26 +60,23 @@ impl TerminalAsker {
             let Some(line) = dialogue.ask(&text).await else {
                 return deny("the terminal closed without an answer");
             };
-            // An answer that was not offered is unclear.
-            let answer = TypedAnswer::parse(&line).filter(|answer| match answer {
-                TypedAnswer::Once => shown.is_approvable(),
-                TypedAnswer::Session => shown.is_approvable() && asked.may_last(),
-                TypedAnswer::Always => shown.is_approvable() && may_be_kept,
-                TypedAnswer::No | TypedAnswer::View => true,
-            });
-            match answer {
-                Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
-                Some(TypedAnswer::Session) => return ApprovalAnswer::Session,
-                Some(TypedAnswer::Always) => return self.keep(&asked),
+            let is_approvable = shown.is_approvable();
+            match TypedAnswer::parse(&line) {
+                Some(TypedAnswer::Once) if is_approvable => return ApprovalAnswer::Once,
+                Some(TypedAnswer::Session) if is_approvable && asked.may_last() => {
+                    return ApprovalAnswer::Session;
+                }
+                Some(TypedAnswer::Always) if is_approvable && may_be_kept => {
+                    return self.keep(&asked);
+                }
                 Some(TypedAnswer::No) => return deny("the person at the terminal denied it"),
                 Some(TypedAnswer::View) => {
                     shown = question(&asked, asked.approval.preview().await.as_ref(), true);
                 }
-                // One retry: one of many lines, such as those of a pasted text, could be a yes.
-                None if is_unclear => {
-                    return deny("the person at the terminal gave no clear answer");
-                }
-                None => is_unclear = true,
+                // An answer that was not offered is unclear. One retry: one of many lines, such as those of a pasted text, could be
+                // a yes.
+                _ if is_unclear => return deny("the person at the terminal gave no clear answer"),
+                _ => is_unclear = true,
             }
         }
     }

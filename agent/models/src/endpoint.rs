@@ -71,12 +71,9 @@ impl Endpoint {
     /// # Errors
     /// Returns [`ProviderError::Options`] if the key is needed and missing, or if it cannot be read.
     pub(crate) fn key(&self, options: &ProviderOptions) -> Result<Key, ProviderError> {
-        Key::read(
-            self.api,
-            options.key.as_ref(),
-            &self.service.key,
-            !self.needs_key(options),
-        )
+        let named = options.key.as_ref();
+        let is_optional = !self.needs_key(options);
+        Key::read(self.api, named, &self.service.key, is_optional)
     }
 
     /// Returns the headers of each request. An empty key is not sent.

@@ -123,6 +123,15 @@ impl ApprovalQuestion<'_> {
         urls
     }
 
+    /// Returns the words between the caller and the targets, or behind a caller that has none.
+    pub fn verb(&self) -> &'static str {
+        if self.approval.targets.is_empty() {
+            "asks to run"
+        } else {
+            "asks for"
+        }
+    }
+
     /// Returns the name of the tool, and of the sub-agent that calls it, with invisible characters escaped: `fs.write of the sub-agent
     /// tests`.
     pub fn caller(&self) -> String {
@@ -218,31 +227,16 @@ fn push_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
 
 impl fmt::Display for ApprovalQuestion<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Approval {
-            arguments, targets, ..
-        } = self.approval;
-        writeln!(
-            f,
-            "{} {}:",
-            self.caller(),
-            if targets.is_empty() {
-                "asks to run"
-            } else {
-                "asks for"
-            }
-        )?;
-        for target in targets {
-            writeln!(
-                f,
-                "  {}{}",
-                visible(&target.to_string()),
-                self.remarks(target)
-            )?;
+        writeln!(f, "{} {}:", self.caller(), self.verb())?;
+        for target in self.approval.targets {
+            let remarks = self.remarks(target);
+            writeln!(f, "  {}{remarks}", visible(&target.to_string()))?;
         }
         if self.has_changed {
             writeln!(f, "  {CHANGED}")?;
         }
-        write!(f, "with {}", visible(&arguments.to_string()))
+        let arguments = self.approval.arguments.to_string();
+        write!(f, "with {}", visible(&arguments))
     }
 }
 

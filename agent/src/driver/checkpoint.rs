@@ -139,18 +139,14 @@ impl Session {
             return Ok(None);
         };
         let stored = isolate(|| Journal::load(&**journal, session)).await?;
-        stored
-            .as_ref()
-            .map(Run::from_checkpoint)
-            .transpose()
-            .map_err(invalid_run)
+        let run = stored.as_ref().map(Run::from_checkpoint);
+        run.transpose().map_err(invalid_run)
     }
 }
 
 fn invalid_run(error: serde_json::Error) -> DriverError {
-    DriverError::Stored {
-        reason: error.to_string(),
-    }
+    let reason = error.to_string();
+    DriverError::Stored { reason }
 }
 
 /// Awaits a journal operation. A panic becomes a [`JournalError`].

@@ -58,10 +58,8 @@ impl Meter<'_> {
             }),
             ..request
         };
-        let turn = request
-            .cancellation
-            .run_until_cancelled(request_turn(provider, counted, self.cx))
-            .await;
+        let turn = request_turn(provider, counted, self.cx);
+        let turn = request.cancellation.run_until_cancelled(turn).await;
         let received = received.into_inner();
         let lost = lost.into_inner();
         let usage = turn.as_ref().and_then(|turn| turn.as_ref().ok()?.usage);

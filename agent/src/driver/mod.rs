@@ -325,10 +325,8 @@ impl Driver {
             known.restore_count(run.urls);
         }
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
-        let has_system = run
-            .messages()
-            .first()
-            .is_some_and(|message| message.role == Role::System);
+        let first = run.messages().first();
+        let has_system = first.is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());
         self.drive(session, run, before, check).await
     }

@@ -116,11 +116,8 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
             findings.extend(unmet(services));
             findings.extend(unsent(services));
         }
-        Err(error @ Error::Config(SettingsError::Service(_))) => {
-            findings.push(Finding::new("root", error.to_string()));
-        }
         // The mistake of a setting is a finding of its own.
-        Err(Error::Config(_)) => {}
+        Err(Error::Config(error)) if !matches!(error, SettingsError::Service(_)) => {}
         Err(error) => findings.push(Finding::new("root", error.to_string())),
     }
     findings

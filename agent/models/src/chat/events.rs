@@ -153,17 +153,13 @@ impl Events {
 fn read_part(part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
     let fields = part.fields();
     let kind = fields.get("type").text();
+    let text = |name: &str| fields.get(name).text().unwrap_or_default();
     match kind.as_deref() {
-        Some("text") => turn.write(Kind::Text, &fields.get("text").text().unwrap_or_default()),
-        None if fields.get("text").is_string() => {
-            turn.write(Kind::Text, &fields.get("text").text().unwrap_or_default())
-        }
+        Some("text") => turn.write(Kind::Text, &text("text")),
+        None if fields.get("text").is_string() => turn.write(Kind::Text, &text("text")),
         Some("refusal") => {
             turn.is_refusal = true;
-            turn.write(
-                Kind::Text,
-                &fields.get("refusal").text().unwrap_or_default(),
-            );
+            turn.write(Kind::Text, &text("refusal"));
         }
         // Mistral's form.
         Some("thinking") => {

@@ -52,13 +52,11 @@ pub struct Values {
 
 impl Default for Values {
     fn default() -> Self {
-        let own: Box<dyn KeySet> = Box::new(AccessKeys::default());
-        let of_families = extension::list()
-            .into_iter()
-            .flat_map(|extension| (extension.parts.keys)());
-        Self {
-            sets: [own].into_iter().chain(of_families).collect(),
+        let mut sets: Vec<Box<dyn KeySet>> = vec![Box::new(AccessKeys::default())];
+        for extension in extension::list() {
+            sets.extend((extension.parts.keys)());
         }
+        Self { sets }
     }
 }
 
