@@ -123,7 +123,7 @@ impl ApprovalQuestion<'_> {
         urls
     }
 
-    /// Returns the words between the caller and the targets, or behind a caller that has none.
+    /// Returns the verb of the question: `asks for`, or `asks to run` if the call has no targets.
     pub fn verb(&self) -> &'static str {
         if self.approval.targets.is_empty() {
             "asks to run"
