@@ -193,15 +193,11 @@ fn property<'a>(
     if let Some(property) = properties.and_then(|properties| properties.get(name)) {
         return Some(property);
     }
-    let parts = schema
-        .get("allOf")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+    let parts = schema.get("allOf").and_then(Value::as_array);
+    let parts = parts.into_iter().flatten();
     let mut elsewhere = resolve_ref(root, schema).into_iter().chain(parts);
-    let additional = schema
-        .get("additionalProperties")
-        .filter(|additional| additional.is_object());
+    let additional = schema.get("additionalProperties");
+    let additional = additional.filter(|additional| additional.is_object());
     elsewhere
         .find_map(|schema| property(root, schema, name, visits))
         .or(additional)

@@ -42,13 +42,8 @@ impl BackgroundAgent {
             token: token.clone(),
             end,
         };
-        let line: String = task
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(TITLE_CHARS)
-            .collect();
+        let line = task.lines().next().unwrap_or_default();
+        let line: String = line.chars().take(TITLE_CHARS).collect();
         let has_more = line.len() < task.trim_end().len();
         let agent = Self {
             title: format!("{name}: {line}{}", if has_more { "…" } else { "" }),

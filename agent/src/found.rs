@@ -38,19 +38,12 @@ pub(crate) fn list_known(messages: &[Message], turns: u32) -> BTreeSet<String> {
                 break;
             }
             left -= 1;
-            names.extend(
-                message
-                    .calls()
-                    .map(|call| inner_call::name(call).to_owned()),
-            );
+            let called = message.calls().map(inner_call::name);
+            names.extend(called.map(str::to_owned));
         } else if left > 0 {
-            names.extend(
-                message
-                    .parts
-                    .iter()
-                    .flat_map(|part| list_searched(part, &searches))
-                    .map(str::to_owned),
-            );
+            let parts = message.parts.iter();
+            let found = parts.flat_map(|part| list_searched(part, &searches));
+            names.extend(found.map(str::to_owned));
         }
     }
     names
@@ -79,10 +72,8 @@ fn list_searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<
 /// Returns the names that the result of a call of this tool has. Returns `None` if it is not the result of a search: calls of other
 /// programs may share an id, and other tools of theirs the name of ours.
 fn named_in<'r>(called: &str, result: &'r ToolResult) -> Option<impl Iterator<Item = &'r str>> {
-    let names = result
-        .structured
-        .as_ref()
-        .and_then(|found| found.value().get(FOUND)?.as_array());
+    let found = result.structured.as_ref();
+    let names = found.and_then(|found| found.value().get(FOUND)?.as_array());
     let is_search =
         [SEARCHER, inner_call::CALLER].contains(&called) && (names.is_some() || result.is_error);
     is_search.then(|| names.into_iter().flatten().filter_map(|name| name.as_str()))

@@ -42,9 +42,8 @@ pub(crate) fn parse_answer(text: &str, schema: &ValueSchema) -> Result<Json, Str
 }
 
 fn without_fence(text: &str) -> &str {
-    let inner = text
-        .strip_prefix("```")
-        .and_then(|rest| rest.strip_suffix("```"));
+    let inner = text.strip_prefix("```");
+    let inner = inner.and_then(|rest| rest.strip_suffix("```"));
     inner
         .and_then(|inner| inner.split_once('\n'))
         .map_or(text, |(_, body)| body.trim())

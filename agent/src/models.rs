@@ -142,9 +142,8 @@ pub fn with_session_model(
     entries: impl IntoIterator<Item = Arc<Entry>>,
     services: &Services,
 ) -> impl Iterator<Item = Arc<Entry>> {
-    let default = services
-        .get::<Models>()
-        .map(|models| models.name.to_string());
+    let models = services.get::<Models>();
+    let default = models.map(|models| models.name.to_string());
     let (tool, argument) = GENERATE;
     entries.into_iter().map(move |entry| match &default {
         Some(default) if *entry.name() == *tool && needs_models(&entry) => entry

@@ -54,10 +54,8 @@ pub fn parameters(schema: &Value) -> Vec<Parameter> {
     let mut properties: Vec<_> = properties.into_iter().flatten().collect();
     properties.sort_by_key(|(name, _)| !is_required(schema, name));
     let parameters = properties.into_iter().map(|(name, property)| {
-        let description = property
-            .get("description")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let description = property.get("description").and_then(Value::as_str);
+        let description = description.unwrap_or_default();
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         Parameter {
             name: visible(name).into_owned(),

@@ -45,9 +45,8 @@ pub(crate) struct Prefix {
 impl Prefix {
     /// Returns the prefix of requests with these messages and tools to this provider.
     pub(crate) fn new(messages: &[Message], tools: &ToolSet, about: &ProviderInfo) -> Self {
-        let system = messages
-            .first()
-            .filter(|message| message.role == Role::System);
+        let system = messages.first();
+        let system = system.filter(|message| message.role == Role::System);
         let wire = about.wire_tools(tools);
         let definitions = wire.map_or_else(
             || tools.definition_digests(),

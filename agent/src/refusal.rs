@@ -64,22 +64,17 @@ impl Refusal {
     ) -> Option<Self> {
         let error = result.structured.as_ref()?.value().get("error")?;
         let list = |key| {
-            error
-                .get(key)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
+            let listed = error.get(key).and_then(Value::as_array);
+            listed.into_iter().flatten()
         };
         let needed = || {
-            list("needed")
-                .filter_map(|target| target.as_str()?.parse().ok())
-                .collect()
+            let needed = list("needed").filter_map(Value::as_str);
+            needed.filter_map(|target| target.parse().ok()).collect()
         };
         let settings = json!(Sensitivity::Settings);
         let settings = list("sensitive").filter(|entry| entry["sensitivity"] == settings);
-        let unnamed = error
-            .get("concern")
-            .filter(|entry| entry["can_be_named"] == false);
+        let unnamed = error.get("concern");
+        let unnamed = unnamed.filter(|entry| entry["can_be_named"] == false);
         let settings = settings
             .chain(unnamed)
             .filter_map(|entry| entry.get("target")?.as_str()?.parse().ok())
@@ -125,9 +120,8 @@ impl Refusal {
         } else {
             Verdict::Ask
         };
-        rules
-            .iter()
-            .position(|rule| rule.verdict == verdict && rule.applies(&self.tool, target))
+        let mut rules = rules.iter();
+        rules.position(|rule| rule.verdict == verdict && rule.applies(&self.tool, target))
     }
 }
 
@@ -138,10 +132,8 @@ pub fn remedies<'a>(
 ) -> Vec<Remedy<'a>> {
     let rules: Vec<_> = rules.into_iter().collect();
     let mut needed = BTreeSet::new();
-    let settings: BTreeSet<_> = refusals
-        .iter()
-        .flat_map(|refusal| &refusal.settings)
-        .collect();
+    let settings = refusals.iter().flat_map(|refusal| &refusal.settings);
+    let settings: BTreeSet<_> = settings.collect();
     let mut causes = Vec::new();
     for refusal in refusals {
         let ungranted = refusal.targets.iter().filter(|target| match refusal.cause {
@@ -163,13 +155,10 @@ pub fn remedies<'a>(
     let (unknown, needed): (Vec<_>, Vec<_>) =
         needed.into_iter().partition(Target::has_unknown_words);
     let grant = (!needed.is_empty()).then_some(Remedy::Grant(needed));
-    let approve = unknown
-        .into_iter()
-        .chain(settings.into_iter().cloned())
-        .map(Remedy::Approve);
-    let change = causes
-        .into_iter()
-        .map(|index| Remedy::ChangeRule(rules[index]));
+    let approve = unknown.into_iter().chain(settings.into_iter().cloned());
+    let approve = approve.map(Remedy::Approve);
+    let change = causes.into_iter();
+    let change = change.map(|index| Remedy::ChangeRule(rules[index]));
     grant.into_iter().chain(approve).chain(change).collect()
 }
 

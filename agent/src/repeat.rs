@@ -187,10 +187,8 @@ impl RepeatGuard {
             }
         }
         // A model reads the structure only if there is no content.
-        let structured = result
-            .structured
-            .as_ref()
-            .filter(|_| result.content.is_empty());
+        let structured = result.structured.as_ref();
+        let structured = structured.filter(|_| result.content.is_empty());
         structured.map(Json::to_string).hash(&mut hasher);
         hasher.finish()
     }

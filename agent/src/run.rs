@@ -68,7 +68,7 @@ const CUT_OFF: &str =
 /// assert!(matches!(summary.outcome, Outcome::Answer { text, .. } if text == "Noon."));
 /// # Ok::<(), agent::RunError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Run {
     messages: Conversation,
@@ -131,9 +131,10 @@ pub enum Step {
     Done(Summary),
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RunPhase {
+    #[default]
     Asking,
     Calling {
         /// The calls of the last turn, with the results that have arrived. The name in stored runs is `places`.
@@ -161,9 +162,8 @@ impl Run {
             let mut ids = BTreeSet::new();
             // A checkpoint may be anyone's, and the result of a call would be given to both.
             if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
-                return Err(RunError::RepeatedId {
-                    id: slot.pending.call.id.clone(),
-                });
+                let id = slot.pending.call.id.clone();
+                return Err(RunError::RepeatedId { id });
             }
             self.advance();
         }
@@ -174,19 +174,7 @@ impl Run {
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
             messages: messages.into(),
-            compaction: Compaction::default(),
-            earlier_turns: 0,
-            steps: 0,
-            calls: 0,
-            failed_calls: 0,
-            usage: None,
-            spent: None,
-            prefix: None,
-            writers: Writers::default(),
-            approval_key: None,
-            exposed: false,
-            urls: UrlCount::default(),
-            state: RunPhase::Asking,
+            ..Self::default()
         }
     }
 
@@ -224,9 +212,8 @@ impl Run {
                 Step::Call(open.map(|slot| slot.pending.clone()).collect())
             }
             RunPhase::Calling { waiting, .. } => {
-                Step::Done(self.summary(Outcome::WaitingForApproval {
-                    requests: waiting.clone(),
-                }))
+                let requests = waiting.clone();
+                Step::Done(self.summary(Outcome::WaitingForApproval { requests }))
             }
             RunPhase::Done(outcome) => Step::Done(self.summary(outcome.clone())),
         }
@@ -373,10 +360,8 @@ impl Run {
         let RunPhase::Calling { slots, ending, .. } = &mut self.state else {
             return Err(unknown());
         };
-        let slot = slots
-            .iter_mut()
-            .find(|slot| slot.pending.call.id == id)
-            .ok_or_else(unknown)?;
+        let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id);
+        let slot = slot.ok_or_else(unknown)?;
         if slot.result.is_some() {
             return Err(RunError::AlreadyAnswered { id: id.to_owned() });
         }
@@ -417,9 +402,8 @@ impl Run {
         let parts: Vec<_> = slots
             .into_iter()
             .map(|CallSlot { pending, result }| {
-                let result = result
-                    .or_else(|| pending.refusal())
-                    .unwrap_or_else(|| missing(&pending.call));
+                let result = result.or_else(|| pending.refusal());
+                let result = result.unwrap_or_else(|| missing(&pending.call));
                 let call = pending.call;
                 self.failed_calls = self.failed_calls.saturating_add(result.is_error.into());
                 Part::ToolResult {

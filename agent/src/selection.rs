@@ -148,10 +148,8 @@ impl fmt::Display for Selection {
             return f.pad("nothing");
         }
         let include = self.include.iter().map(|glob| glob.as_str().to_owned());
-        let exclude = self
-            .exclude
-            .iter()
-            .map(|glob| format!("!{}", glob.as_str()));
+        let exclude = self.exclude.iter();
+        let exclude = exclude.map(|glob| format!("!{}", glob.as_str()));
         let globs = join(include.chain(exclude), " ");
         let tags = join(&self.tags, " or ");
         let rules = [

@@ -85,12 +85,8 @@ impl SkipReason {
         for was in &first.tool().was {
             let holds =
                 |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
-            let others: Vec<_> = offered
-                .iter()
-                .filter(|other| other.name() != first.name())
-                .filter(holds)
-                .cloned()
-                .collect();
+            let others = offered.iter().filter(|other| other.name() != first.name());
+            let others: Vec<_> = others.filter(holds).cloned().collect();
             if !others.is_empty() {
                 return Some(Self::FormerName {
                     was: was.clone(),
@@ -99,11 +95,8 @@ impl SkipReason {
             }
         }
         let unmet = services.unmet(first.needs());
-        let reasons: Vec<_> = unmet
-            .iter()
-            .filter_map(|need| services.absence(need))
-            .map(str::to_owned)
-            .collect();
+        let reasons = unmet.iter().filter_map(|need| services.absence(need));
+        let reasons: Vec<_> = reasons.map(str::to_owned).collect();
         if !reasons.is_empty() {
             return Some(Self::Absent { reasons });
         }
@@ -134,17 +127,17 @@ impl fmt::Display for SkipReason {
             }
             Self::Absent { reasons } => f.write_str(&reasons.join("; ")),
             Self::Ambiguous { sources } => {
+                let sources = join(sources, " and ");
                 write!(
                     f,
-                    "different tools have this name: {}; offer only one of them",
-                    join(sources, " and ")
+                    "different tools have this name: {sources}; offer only one of them"
                 )
             }
             Self::FormerName { was, sources } => {
+                let sources = join(sources, " and ");
                 write!(
                     f,
-                    "its former name {was} is also declared by {}; offer only one of them",
-                    join(sources, " and ")
+                    "its former name {was} is also declared by {sources}; offer only one of them"
                 )
             }
             Self::Unsendable { format, reason } => {

@@ -74,21 +74,15 @@ impl SystemText {
     pub fn render(&self, tools: &ToolSet) -> String {
         let sections = self.sections(tools);
         let section = |(name, text): &(&str, String)| {
-            format!(
-                "<section name=\"{}\">\n{}\n</section>",
-                escape_name(name),
-                escape_tags(text)
-            )
+            let (name, text) = (escape_name(name), escape_tags(text));
+            format!("<section name=\"{name}\">\n{text}\n</section>")
         };
         join(sections.iter().map(section), "\n\n")
     }
 
     fn with(mut self, name: String, text: SectionText) -> Self {
-        match self
-            .sections
-            .iter_mut()
-            .find(|section| section.name == name)
-        {
+        let mut sections = self.sections.iter_mut();
+        match sections.find(|section| section.name == name) {
             Some(section) => section.text = text,
             None => self.sections.push(Section { name, text }),
         }
@@ -109,15 +103,7 @@ impl Section {
 
 /// Replaces the characters that could end the quoted `name` attribute.
 fn escape_name(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if is_invisible(c) || "\"<>&".contains(c) {
-                '_'
-            } else {
-                c
-            }
-        })
-        .collect()
+    name.replace(|c: char| is_invisible(c) || "\"<>&".contains(c), "_")
 }
 
 /// Replaces `<` by `&lt;` if it could start a section tag, also one with space or invisible characters in it. Every other `<`
@@ -126,15 +112,11 @@ fn escape_tags(text: &str) -> String {
     let mut pieces = text.split('<');
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let word: String = piece
-            .chars()
-            .filter(char::is_ascii_graphic)
-            .take(1 + TAG.len())
-            .collect();
+        let letters = piece.chars().filter(char::is_ascii_graphic);
+        let word: String = letters.take(1 + TAG.len()).collect();
         let word = word.strip_prefix('/').unwrap_or(&word);
-        let is_tag = word
-            .get(..TAG.len())
-            .is_some_and(|word| word.eq_ignore_ascii_case(TAG));
+        let start = word.get(..TAG.len());
+        let is_tag = start.is_some_and(|word| word.eq_ignore_ascii_case(TAG));
         // A tool's description or a file in a section must not end it and begin one that seems to be the host's.
         out.push_str(if is_tag { "&lt;" } else { "<" });
         out.push_str(piece);

@@ -376,10 +376,8 @@ impl SelectedTools {
     fn unlike_any(&self, name: &str) -> Option<ToolError> {
         let offered = self.list_offered();
         (offered.len() <= MOST_LISTED).then(|| {
-            let near = offered
-                .iter()
-                .map(|entry| entry.name().to_string())
-                .collect();
+            let near = offered.iter();
+            let near = near.map(|entry| entry.name().to_string()).collect();
             let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
             ToolError::new(name, ToolErrorKind::NotFound { near })
         })

@@ -249,9 +249,8 @@ impl WireToolSet {
         change: &dyn Fn(ToolCall) -> ToolCall,
     ) -> Option<ToolCall> {
         let inner = inner_call::direct_inner(call)?;
-        let changed = (!self.has_own_caller)
-            .then(|| change(inner.clone()))
-            .filter(|changed| *changed != inner)?;
+        let changed = (!self.has_own_caller).then(|| change(inner.clone()));
+        let changed = changed.filter(|changed| *changed != inner)?;
         Some(inner_call::with_inner(call.clone(), &changed))
     }
 

@@ -65,9 +65,8 @@ impl Reach {
     fn page(&self, name: &str, version: &str, width: usize) -> String {
         let mut table = Table::new([ALERT, Style::new()], 2);
         for (clause, tools) in &self.touched {
-            let mark = clause
-                .runs_programs()
-                .then_some(" (also programs that run others)");
+            let runs_programs = clause.runs_programs();
+            let mark = runs_programs.then_some(" (also programs that run others)");
             let names = join(tools, ", ") + mark.unwrap_or_default();
             table.push([visible(clause.as_str()).into_owned(), names]);
         }

@@ -79,11 +79,7 @@ fn lock(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Authorin
     if call.is_check {
         let differences = compare(&lock_file::read(&call.file)?, &linked);
         call.print(&differences, linked.len())?;
-        return Ok(if differences.is_empty() {
-            Exit::Success
-        } else {
-            Exit::Failed
-        });
+        return Ok(Exit::Failed.when(!differences.is_empty()));
     }
     let differences = match lock_file::read(&call.file) {
         Err(LockError::Missing { .. }) => Vec::new(),

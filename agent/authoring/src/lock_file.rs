@@ -103,11 +103,8 @@ pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
         path: path.to_owned(),
         source,
     };
-    let tools = tools
-        .iter()
-        .map(lock)
-        .collect::<Result<_, _>>()
-        .map_err(|error| refused(error.into()))?;
+    let tools = tools.iter().map(lock).collect::<Result<_, _>>();
+    let tools = tools.map_err(|error| refused(error.into()))?;
     let file = LockFile {
         version: VERSION,
         tools,

@@ -1,11 +1,10 @@
 //! `show`
 
 mod derived;
-mod parameter;
 
 use std::time::Duration;
 
-use agent::pairs_from_arguments;
+use agent::{pairs_from_arguments, parameters};
 use anstyle::Style;
 use host::style::{FAINT, STRONG, paint};
 use host::table::Table;
@@ -56,7 +55,7 @@ fn page(entry: &Entry, services: &Services, width: usize) -> String {
         fit::paragraphs(&harmless(tool.description.trim()), width)
     );
     page += &heading("Parameters");
-    page += &parameter::table(&tool.parameters, width);
+    page += &parameter_table(&tool.parameters, width);
     page += &heading("Facts");
     page += &facts(entry, services).wrap(width);
     page += &heading("Derived from the effects");
@@ -185,6 +184,32 @@ fn wrap_command(words: &[String], width: usize) -> String {
     command
 }
 
+/// Returns a table of name, type, presence and description; required parameters come first. Patterns follow below.
+fn parameter_table(schema: &Value, width: usize) -> String {
+    let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new()], 2);
+    let parameters = parameters(schema);
+    if parameters.is_empty() {
+        return "  none\n".to_owned();
+    }
+    let mut patterns = String::new();
+    for parameter in parameters {
+        if let Some(pattern) = parameter.pattern {
+            patterns += &format!("  {} matches\n", parameter.name);
+            // A pattern may be one long word.
+            let rows = fit::rows(&pattern, 4, width.saturating_sub(4).max(1)).into_iter();
+            patterns.extend(rows.map(|row| format!("    {}\n", paint(FAINT, row))));
+        }
+        let presence = parameter.presence.to_string();
+        table.push([
+            parameter.name,
+            parameter.values,
+            presence,
+            parameter.description,
+        ]);
+    }
+    table.wrap(width) + &patterns
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -247,5 +272,20 @@ mod tests {
             ..Limits::default()
         };
         assert_eq!(limits(&some), "1.5s per call, 2 kB of output, 2 retries");
+    }
+
+    #[test]
+    fn required_parameters_come_first_and_defaults_are_shown() {
+        let schema = json!({
+            "properties": {"a": {"type": "integer", "default": 1}, "b": {"type": "string", "description": "The\nname."}, "c": {}},
+            "required": ["b"],
+        });
+        let styled = parameter_table(&schema, 80);
+        let plain = anstream::adapter::strip_str(&styled).to_string();
+        assert_eq!(
+            plain,
+            "  b  a string    required   The name.\n  a  an integer  default 1  \n  c  anything    optional   \n"
+        );
+        assert_eq!(parameter_table(&json!({"type": "object"}), 80), "  none\n");
     }
 }

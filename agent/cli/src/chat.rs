@@ -120,9 +120,8 @@ impl Chat {
     async fn run_input(&mut self, input: RunInput) -> Result<Exit, Error> {
         let handle = RunHandle::new();
         let attached = self.interrupts.attach(handle.token().clone());
-        let OpenSession {
-            runner, session, ..
-        } = &mut self.opened;
+        let runner = &self.opened.runner;
+        let session = &mut self.opened.session;
         let cx = session.context().clone();
         let run = runner.run(session, input, handle.clone());
         let typing = Typing {
@@ -147,12 +146,8 @@ impl Chat {
     async fn run_prompt(&mut self, call: &host::PromptCall) -> Result<Exit, Error> {
         let token = CancellationToken::new();
         let attached = self.interrupts.attach(token.clone());
-        let cx = self
-            .opened
-            .session
-            .context()
-            .clone()
-            .with_cancellation(token.clone());
+        let cx = self.opened.session.context().clone();
+        let cx = cx.with_cancellation(token.clone());
         let text = token
             .run_until_cancelled(self.opened.servers.prompt(call, &cx))
             .await;
@@ -222,10 +217,8 @@ impl Chat {
     }
 
     fn offered_tools(&self) -> ToolSet {
-        let OpenSession {
-            runner, session, ..
-        } = &self.opened;
-        runner.driver.offered_tools(session)
+        let driver = &self.opened.runner.driver;
+        driver.offered_tools(&self.opened.session)
     }
 
     fn select(&mut self, globs: &[String]) -> Exit {

@@ -1,7 +1,6 @@
 //! [`Dialogue`]: questions at the terminal, one at a time.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::Arc;
 
 use tokio::sync::MutexGuard;
 
@@ -9,15 +8,9 @@ use crate::console::{Console, OpenQuestion};
 use crate::keyboard;
 use crate::notice::{self, STRONG, paint};
 
-/// Asks on standard error and reads the answers from standard input, which must both be terminals. Approvals and questions of tools
-/// queue for it.
-#[derive(Debug)]
-pub(crate) struct Dialogue {
-    console: Arc<Console>,
-}
-
-/// An open question, until it is dropped. Other lines are held back meanwhile.
-pub(crate) struct OpenDialogue<'a> {
+/// An open question, until it is dropped. Asks on standard error and reads the answers from standard input, which must both be
+/// terminals. Approvals and questions of tools queue for it, and other lines are held back meanwhile.
+pub(crate) struct Dialogue<'a> {
     question: OpenQuestion<'a>,
     // Dropped last: the next question follows the lines held back.
     _reader: MutexGuard<'a, ()>,
@@ -29,29 +22,22 @@ pub(crate) fn has_person() -> bool {
 }
 
 /// Asks for a yes, below a page.
-pub(crate) async fn confirm(console: Arc<Console>, page: &str, question: &str) -> bool {
+pub(crate) async fn confirm(console: &Console, page: &str, question: &str) -> bool {
     let text = format!("{page}{} [y] yes, [n] no: ", paint(STRONG, question));
-    let answer = Dialogue::new(console).open().await.ask(&text).await;
+    let answer = Dialogue::open(console).await.ask(&text).await;
     answer.is_some_and(|line| matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-impl Dialogue {
-    /// Returns a dialogue that holds back the lines of this console while a question is open.
-    pub(crate) fn new(console: Arc<Console>) -> Self {
-        Self { console }
-    }
-
+impl<'a> Dialogue<'a> {
     /// Waits for the end of earlier questions, and of a line that is typed for a chat, and opens the next one.
-    pub(crate) async fn open(&self) -> OpenDialogue<'_> {
-        let reader = self.console.reader().await;
-        OpenDialogue {
-            question: self.console.question(),
+    pub(crate) async fn open(console: &'a Console) -> Self {
+        let reader = console.reader().await;
+        Self {
+            question: console.question(),
             _reader: reader,
         }
     }
-}
 
-impl OpenDialogue<'_> {
     /// Waits until nothing is typed or pasted, writes a text and returns the line that is typed then. Returns `None` if the terminal
     /// closes. The text is composed by this program and may contain styles.
     pub(crate) async fn ask(&mut self, text: &str) -> Option<String> {
@@ -74,10 +60,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_waits_while_a_line_is_typed_for_a_chat() {
-        let console = Arc::new(Console::default());
-        let dialogue = Dialogue::new(console.clone());
+        let console = Console::default();
         let typing = console.reader().await;
-        let mut open = pin!(dialogue.open());
+        let mut open = pin!(Dialogue::open(&console));
         assert!(
             open.as_mut()
                 .poll(&mut Context::from_waker(Waker::noop()))

@@ -51,9 +51,8 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
         context_tokens: value(&settings.program().context_tokens).map(u64::from),
         ..RunOptions::default()
     };
-    let costs = Driver::new(provider)
-        .with_options(options)
-        .definition_costs(&session)?;
+    let driver = Driver::new(provider).with_options(options);
+    let costs = driver.definition_costs(&session)?;
     Some(line(costs))
 }
 

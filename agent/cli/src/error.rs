@@ -112,6 +112,11 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Creates the error of a prompt that cannot be read.
+    pub(crate) fn prompt(reason: impl ToString) -> Self {
+        Self::Prompt(reason.to_string())
+    }
+
     /// Creates the error of a file that cannot be attached.
     pub(crate) fn attachment(name: &str, reason: impl ToString) -> Self {
         Self::Attachment {

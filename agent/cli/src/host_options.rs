@@ -16,7 +16,7 @@ use crate::config::{
     ToolFlags, Values,
 };
 use crate::console::Console;
-use crate::dialogue::{self, Dialogue};
+use crate::dialogue;
 use crate::error::Error;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
@@ -104,10 +104,12 @@ impl HostOptions {
         if !dialogue::has_person() {
             return Ok(host);
         }
-        let dialogue = Arc::new(Dialogue::new(console.clone()));
-        let asker = TerminalAsker::new(dialogue.clone(), self.servers_root());
+        let asker = TerminalAsker {
+            console: console.clone(),
+            servers: self.servers_root(),
+        };
         Ok(host
-            .with_person(Arc::new(TerminalPerson::new(dialogue)))
+            .with_person(Arc::new(TerminalPerson(console.clone())))
             .with_approver(Arc::new(SessionConsent::new(asker))))
     }
 

@@ -83,9 +83,8 @@ impl CallFailure {
 
     /// Returns the first failed call since the last prompt.
     pub(crate) fn from_messages(messages: &[Message]) -> Option<Self> {
-        let prompt = messages
-            .iter()
-            .rposition(|message| message.role == Role::User)?;
+        let mut all = messages.iter();
+        let prompt = all.rposition(|message| message.role == Role::User)?;
         messages[prompt..]
             .iter()
             .flat_map(|message| &message.parts)
@@ -185,9 +184,8 @@ impl Observer {
         let Event::ProtectedFiles { files, .. } = event else {
             return;
         };
-        let agent = agent
-            .map(|agent| format!("{}: ", line(agent)))
-            .unwrap_or_default();
+        let agent = agent.map(|agent| format!("{}: ", line(agent)));
+        let agent = agent.unwrap_or_default();
         for file in files {
             self.console.line(format!(
                 "{}: {agent}{}",
@@ -254,9 +252,8 @@ impl Observer {
             .into_iter()
             .for_each(|progress| self.console.line(progress));
         let path = agent;
-        let agent = agent
-            .map(|agent| format!("{}: ", line(agent)))
-            .unwrap_or_default();
+        let agent = agent.map(|agent| format!("{}: ", line(agent)));
+        let agent = agent.unwrap_or_default();
         let shown = match event {
             Event::PrefixChanged(change) if !self.is_direct => prefix_line(change),
             Event::Compacted(compacted) => format!("{agent}{}", compacted_line(compacted)),
@@ -317,9 +314,8 @@ impl Observer {
                 ..
             } => {
                 // If several calls of the tool ran in parallel, the targets identify the ended one.
-                let targets = ended
-                    .filter(|call| state.is_one_of_several(call))
-                    .map(|call| target_suffix(&call.targets));
+                let targets = ended.filter(|call| state.is_one_of_several(call));
+                let targets = targets.map(|call| target_suffix(&call.targets));
                 let name = format!("{agent}{name}");
                 let targets = targets.unwrap_or_default();
                 let mut line = result_line(&name, result, *duration_ms, &targets);

@@ -53,21 +53,21 @@ pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
 
 /// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
 pub(crate) fn write_untrusted(text: &str) -> Result<(), Error> {
-    if io::stdout().is_terminal() {
-        line(&harmless(text))
-    } else {
-        line(text)
-    }
+    line(&untrusted(text))
 }
 
 /// Writes untrusted text like [`write_untrusted`], but without ending its last line.
 pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
-    let text = if io::stdout().is_terminal() {
+    write(&[&untrusted(text)])
+}
+
+/// Returns untrusted text without the characters that would command the terminal.
+fn untrusted(text: &str) -> Cow<'_, str> {
+    if io::stdout().is_terminal() {
         harmless(text)
     } else {
         text.into()
-    };
-    write(&[&text])
+    }
 }
 
 /// Writes the content of a result: texts, the texts of resources, and a line for each other piece.
@@ -118,9 +118,8 @@ fn describe(content: &Content) -> String {
             description,
             ..
         } => {
-            let name = Some(format!(" {name}"))
-                .filter(|_| name != uri)
-                .unwrap_or_default();
+            let name = Some(format!(" {name}")).filter(|_| name != uri);
+            let name = name.unwrap_or_default();
             let description = description.as_ref().map(|text| format!(": {text}"));
             format!("[a link{name} to {uri}{}]", description.unwrap_or_default())
         }
@@ -165,9 +164,8 @@ pub(crate) fn line(text: &str) -> Result<(), Error> {
 
 fn write(parts: &[&str]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    let written = parts
-        .iter()
-        .try_for_each(|part| out.write_all(part.as_bytes()));
+    let mut parts = parts.iter();
+    let written = parts.try_for_each(|part| out.write_all(part.as_bytes()));
     written.and_then(|()| out.flush()).map_err(Error::Output)
 }
 

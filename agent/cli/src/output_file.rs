@@ -64,10 +64,8 @@ fn base64(content: &Content) -> Option<&str> {
 
 /// Returns the bytes of base64, also of the alphabet for URLs, without padding or with line breaks.
 fn decode(data: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = data
-        .bytes()
-        .filter(|byte| output::is_digit(*byte))
-        .collect();
+    let digits = data.bytes().filter(|byte| output::is_digit(*byte));
+    let digits: Vec<u8> = digits.collect();
     BASE64_NOPAD
         .decode(&digits)
         .or_else(|_| BASE64URL_NOPAD.decode(&digits))

@@ -7,24 +7,18 @@ use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
 
+use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::notice::{STRONG, paint, width};
 use crate::quote::mark_rows;
 use crate::visible::visible;
 
 /// The person at the terminal. An empty line declines a question, unless it may be empty; then `-` declines.
-pub(crate) struct TerminalPerson {
-    dialogue: Arc<Dialogue>,
-}
+pub(crate) struct TerminalPerson(pub(crate) Arc<Console>);
 
 impl TerminalPerson {
-    /// Returns a person who is asked in this dialogue.
-    pub(crate) fn new(dialogue: Arc<Dialogue>) -> Self {
-        Self { dialogue }
-    }
-
     async fn ask(&self, question: &Question, cx: &ToolContext) -> Result<Answer, NobodyThere> {
-        let mut dialogue = self.dialogue.open().await;
+        let mut dialogue = Dialogue::open(&self.0).await;
         let mut text = render_question(question, cx, width()) + &prompt(question);
         loop {
             let line = dialogue.ask(&text).await.ok_or(NobodyThere)?;
@@ -45,9 +39,8 @@ impl Person for TerminalPerson {
 /// Returns the question. The words of the tool are marked on each line, so that they cannot look like an approval or like other words
 /// of this program.
 fn render_question(question: &Question, cx: &ToolContext, width: usize) -> String {
-    let tool = cx
-        .tool()
-        .map_or_else(|| "a tool".into(), |tool| visible(tool));
+    let tool = cx.tool();
+    let tool = tool.map_or_else(|| "a tool".into(), |tool| visible(tool));
     let agent = cx
         .agent()
         .map(|agent| format!(" of the sub-agent {}", visible(agent)))
@@ -91,11 +84,8 @@ fn parse(line: &str, question: &Question) -> Option<Answer> {
     }
     match question.kind() {
         AnswerKind::Choice { options } => {
-            let option = word
-                .parse::<usize>()
-                .ok()?
-                .checked_sub(1)
-                .and_then(|position| options.get(position))?;
+            let position = word.parse::<usize>().ok()?.checked_sub(1);
+            let option = position.and_then(|position| options.get(position))?;
             Some(Answer::Choice(option.clone()))
         }
         AnswerKind::Confirmation => match word.to_ascii_lowercase().as_str() {

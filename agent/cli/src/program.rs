@@ -109,19 +109,15 @@ impl Default for Program {
 /// # Errors
 /// Returns the errors of [`agent::provider::get`].
 pub(crate) fn provider(name: &str) -> Result<&'static ProviderSubmission, ProviderError> {
-    let added = running()
-        .providers
-        .iter()
-        .rev()
-        .find(|provider| provider.name == name);
+    let mut own = running().providers.iter().rev();
+    let added = own.find(|provider| provider.name == name);
     added.map_or_else(|| agent::provider::get(name), Ok)
 }
 
 /// Returns all providers, sorted by name. An added one takes precedence over a linked one.
 pub(crate) fn providers() -> Vec<&'static ProviderSubmission> {
-    let all = agent::provider::list()
-        .into_iter()
-        .chain(&running().providers);
+    let all = agent::provider::list().into_iter();
+    let all = all.chain(&running().providers);
     let by_name: BTreeMap<_, _> = all.map(|provider| (provider.name, provider)).collect();
     by_name.into_values().collect()
 }

@@ -132,11 +132,8 @@ impl PromptRunner {
         let events = observer.clone();
         // An interrupted run without a model still shows why its calls failed.
         let before = session.messages().len();
-        let driver = self
-            .driver
-            .clone()
-            .with_handle(handle)
-            .with_events(move |event| events.event(&event));
+        let driver = self.driver.clone().with_handle(handle);
+        let driver = driver.with_events(move |event| events.event(&event));
         let is_resumed = matches!(input, RunInput::Resume(_));
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
@@ -166,9 +163,8 @@ impl PromptRunner {
         let hints = self.hints(session, &failures.refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
-        let unknown = failure
-            .as_ref()
-            .filter(|failure| failure.exit == Exit::NotFound);
+        let unknown = failure.as_ref();
+        let unknown = unknown.filter(|failure| failure.exit == Exit::NotFound);
         if let Some(CallFailure { tool, .. }) = unknown {
             notice::hint(&how_to_find(tool, session.selection()));
         }

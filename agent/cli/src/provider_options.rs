@@ -54,9 +54,8 @@ pub(crate) fn key_source(
         return key.map(Some);
     }
     let options = from_settings(settings, choice.model.as_deref());
-    let service = program::provider(&choice.provider)
-        .ok()
-        .and_then(|provider| (provider.service)(&options));
+    let provider = program::provider(&choice.provider).ok();
+    let service = provider.and_then(|provider| (provider.service)(&options));
     Setting::from_default(
         service.map(|service| KeySource::Environment(service.key_variable.to_owned())),
     )

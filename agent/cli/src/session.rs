@@ -179,10 +179,8 @@ impl SessionOptions {
         let traces = has_traces.then(|| host::start_traces(&settings));
         let session = tools.into_session().with_disclosure(disclosure);
         let name = provider.about().name.to_string();
-        let driver = Driver::new(provider)
-            .with_fallbacks(fallbacks)
-            .with_checkpoints(true)
-            .with_options(options);
+        let driver = Driver::new(provider).with_fallbacks(fallbacks);
+        let driver = driver.with_checkpoints(true).with_options(options);
         notice::warn_left_out(&driver, &driver.offered_tools(&session));
         let of_start = recording.as_ref().and_then(Recording::first_grant);
         // The new session of a command keeps to its grant too, because another one may resume it.

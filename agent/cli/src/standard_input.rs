@@ -16,14 +16,14 @@ pub(crate) fn prompt() -> Result<String, Error> {
     if io::stdin().is_terminal() {
         return Err(Error::NoPrompt);
     }
-    let bytes = read(MAX_PROMPT_BYTES).map_err(|error| Error::Prompt(error.to_string()))?;
+    let bytes = read(MAX_PROMPT_BYTES).map_err(Error::prompt)?;
     if bytes.len() > MAX_PROMPT_BYTES {
-        return Err(Error::Prompt("it is longer than 1 MiB".to_owned()));
+        return Err(Error::prompt("it is longer than 1 MiB"));
     }
-    let text = decode_input(&bytes).map_err(|error| Error::Prompt(error.to_string()))?;
+    let text = decode_input(&bytes).map_err(Error::prompt)?;
     let prompt = text.trim_end_matches(['\r', '\n']);
     if prompt.trim().is_empty() {
-        return Err(Error::Prompt("standard input is empty".to_owned()));
+        return Err(Error::prompt("standard input is empty"));
     }
     Ok(prompt.to_owned())
 }

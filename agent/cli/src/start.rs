@@ -47,11 +47,7 @@ impl Program {
                 let _ = usage.print();
                 tool_hint(&usage).iter().for_each(|hint| notice::hint(hint));
                 // Help and the version are no mistakes.
-                if usage.use_stderr() {
-                    Exit::Usage
-                } else {
-                    Exit::Success
-                }
+                Exit::Usage.when(usage.use_stderr())
             }
         };
         exit.into()
@@ -64,15 +60,11 @@ fn tool_hint(usage: &clap::Error) -> Option<String> {
         return None;
     };
     let words: Vec<_> = env::args_os().collect();
-    let before = words
-        .iter()
-        .zip(words.iter().skip(1))
-        .find(|(_, next)| *next == word.as_str());
+    let mut pairs = words.iter().zip(words.iter().skip(1));
+    let before = pairs.find(|(_, next)| *next == word.as_str());
     let joined = before.map(|(before, _)| format!("{}.{word}", before.to_string_lossy()));
-    let name = joined
-        .into_iter()
-        .chain([word.clone()])
-        .find(|name| tools::get(name).is_ok())?;
+    let mut names = joined.into_iter().chain([word.clone()]);
+    let name = names.find(|name| tools::get(name).is_ok())?;
     let program = program::name();
     Some(format!(
         "{name} is a tool; {program} show {name} describes it, and {program} call {name} calls it"

@@ -10,23 +10,19 @@ use std::sync::Arc;
 use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
 
 use self::question::{TypedAnswer, question};
+use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::notice;
 
 /// Asks in the dialogue at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalAsker {
-    dialogue: Arc<Dialogue>,
+    pub(crate) console: Arc<Console>,
     /// The root whose servers the session has.
-    servers: Option<PathBuf>,
+    pub(crate) servers: Option<PathBuf>,
 }
 
 impl TerminalAsker {
-    /// Returns an asker for this dialogue. `servers` is the root whose servers the session has.
-    pub(crate) fn new(dialogue: Arc<Dialogue>, servers: Option<PathBuf>) -> Self {
-        Self { dialogue, servers }
-    }
-
     /// Writes a rule that permits the tool.
     fn keep(&self, asked: &ApprovalQuestion<'_>) -> ApprovalAnswer {
         let Some(root) = &self.servers else {
@@ -54,7 +50,7 @@ impl TerminalAsker {
         let may_be_kept = self.servers.is_some()
             && asked.may_be_kept()
             && host::remote_tools().may_permit(asked.approval.tool);
-        let mut dialogue = self.dialogue.open().await;
+        let mut dialogue = Dialogue::open(&self.console).await;
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;
@@ -64,26 +60,23 @@ impl TerminalAsker {
             let Some(line) = dialogue.ask(&text).await else {
                 return deny("the terminal closed without an answer");
             };
-            // An answer that was not offered is unclear.
-            let answer = TypedAnswer::parse(&line).filter(|answer| match answer {
-                TypedAnswer::Once => shown.is_approvable(),
-                TypedAnswer::Session => shown.is_approvable() && asked.may_last(),
-                TypedAnswer::Always => shown.is_approvable() && may_be_kept,
-                TypedAnswer::No | TypedAnswer::View => true,
-            });
-            match answer {
-                Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
-                Some(TypedAnswer::Session) => return ApprovalAnswer::Session,
-                Some(TypedAnswer::Always) => return self.keep(&asked),
+            let is_approvable = shown.is_approvable();
+            match TypedAnswer::parse(&line) {
+                Some(TypedAnswer::Once) if is_approvable => return ApprovalAnswer::Once,
+                Some(TypedAnswer::Session) if is_approvable && asked.may_last() => {
+                    return ApprovalAnswer::Session;
+                }
+                Some(TypedAnswer::Always) if is_approvable && may_be_kept => {
+                    return self.keep(&asked);
+                }
                 Some(TypedAnswer::No) => return deny("the person at the terminal denied it"),
                 Some(TypedAnswer::View) => {
                     shown = question(&asked, asked.approval.preview().await.as_ref(), true);
                 }
-                // One retry: one of many lines, such as those of a pasted text, could be a yes.
-                None if is_unclear => {
-                    return deny("the person at the terminal gave no clear answer");
-                }
-                None => is_unclear = true,
+                // An answer that was not offered is unclear. One retry: one of many lines, such as those of a pasted text, could be
+                // a yes.
+                _ if is_unclear => return deny("the person at the terminal gave no clear answer"),
+                _ => is_unclear = true,
             }
         }
     }

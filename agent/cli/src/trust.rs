@@ -131,10 +131,8 @@ fn diff(before: &str, after: &str) -> Vec<String> {
     let mut config = TextDiff::configure();
     let diff = config.timeout(MAX_TIME).diff_lines(before, after);
     let mut text = diff.unified_diff();
-    let text = text
-        .context_radius(3)
-        .missing_newline_hint(false)
-        .to_string();
+    let text = text.context_radius(3);
+    let text = text.missing_newline_hint(false).to_string();
     text.lines().map(str::to_owned).collect()
 }
 

@@ -48,9 +48,8 @@ pub(crate) fn arguments(mut sent: String) -> (Json, Option<String>) {
 
 /// Returns the object that a text repeats, or that follows an empty one in it. Returns `None` if the text is anything else.
 fn the_only_object(text: &str) -> Option<&str> {
-    let documents: Result<Vec<&RawValue>, _> = serde_json::Deserializer::from_str(text)
-        .into_iter()
-        .collect();
+    let documents = serde_json::Deserializer::from_str(text).into_iter();
+    let documents: Result<Vec<&RawValue>, _> = documents.collect();
     let mut documents = documents.ok().filter(|documents| documents.len() > 1)?;
     documents.retain(|document| document.get() != "{}");
     let (first, rest) = documents.split_first()?;

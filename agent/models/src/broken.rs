@@ -76,55 +76,40 @@ impl Broken {
     /// Returns the failure, without the key.
     pub(crate) fn failure(self, provider: &str, key: &SecretString) -> Failure {
         let redacted = |text: &str| {
-            without_key(text, key)
-                .chars()
-                .take(MAX_MESSAGE_CHARS)
-                .collect::<String>()
+            let text = without_key(text, key);
+            text.chars().take(MAX_MESSAGE_CHARS).collect::<String>()
         };
         let provider = provider.to_owned();
-        let malformed = |message: String, is_transient| Failure {
-            error: ProviderError::Malformed {
-                provider: provider.clone(),
-                message,
-            },
-            is_transient,
-        };
-        match self {
+        // As after a reset, a part of a garbled or truncated reply is missing.
+        let is_transient = matches!(self, Self::Garbled(_) | Self::Truncated);
+        let message = match self {
             Self::Status {
                 status,
                 headers,
                 body,
-            } => service_failure(provider, Some((status, &headers)), &body, redacted),
-            Self::Reported(body) => service_failure(provider, None, &body, redacted),
-            // As after a reset, a part of the reply is missing.
-            Self::Garbled(text) => malformed(
-                redacted(&format!("a part of the reply is no JSON: {text}")),
-                true,
-            ),
-            Self::Truncated => malformed("the reply ended before its finish".to_owned(), true),
-            Self::ContentType(kind) => malformed(
-                redacted(&format!(
-                    "the reply has the content type {kind:?} and is neither an event stream nor JSON"
-                )),
-                false,
-            ),
-            Self::TooLong(limit) => {
-                malformed(format!("the reply has more than {limit} bytes"), false)
-            }
+            } => return service_failure(provider, Some((status, &headers)), &body, redacted),
+            Self::Reported(body) => return service_failure(provider, None, &body, redacted),
+            Self::Transport(error) => return transport_failure(provider, error, redacted),
             Self::TimedOut {
                 awaited,
                 limit,
                 is_before_reply,
-            } => Failure {
-                error: ProviderError::Timeout {
-                    provider,
-                    message: format!("{awaited} took more than {} ms", limit.as_millis()),
-                },
+            } => {
+                let message = format!("{awaited} took more than {} ms", limit.as_millis());
                 // The model may have begun its turn once the reply has begun.
-                is_transient: is_before_reply,
-            },
-            Self::Transport(error) => transport_failure(provider, error, redacted),
-        }
+                return Failure::new(
+                    ProviderError::Timeout { provider, message },
+                    is_before_reply,
+                );
+            }
+            Self::Garbled(text) => redacted(&format!("a part of the reply is no JSON: {text}")),
+            Self::Truncated => "the reply ended before its finish".to_owned(),
+            Self::ContentType(kind) => redacted(&format!(
+                "the reply has the content type {kind:?} and is neither an event stream nor JSON"
+            )),
+            Self::TooLong(limit) => format!("the reply has more than {limit} bytes"),
+        };
+        Failure::new(ProviderError::Malformed { provider, message }, is_transient)
     }
 }
 
@@ -172,10 +157,7 @@ fn service_failure(
     };
     // No retry of the same request helps then.
     is_transient &= !matches!(kind, FailureKind::Quota | FailureKind::ContextLength);
-    Failure {
-        error,
-        is_transient,
-    }
+    Failure::new(error, is_transient)
 }
 
 fn is_transient_status(status: u16) -> bool {
@@ -195,10 +177,7 @@ fn transport_failure(
     let message = redacted(&message);
     if error.is_timeout() {
         let is_transient = error.is_connect() || error.is_request();
-        return Failure {
-            error: ProviderError::Timeout { provider, message },
-            is_transient,
-        };
+        return Failure::new(ProviderError::Timeout { provider, message }, is_transient);
     }
     Failure::transient(ProviderError::Connection { provider, message })
 }

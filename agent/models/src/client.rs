@@ -62,9 +62,8 @@ pub(crate) fn check(api: Api, proxy: Option<&Proxy>) -> Result<(), ProviderError
 }
 
 fn is_loopback(url: &str) -> bool {
-    let host = Url::parse(url)
-        .ok()
-        .and_then(|url| Some(url.host_str()?.to_owned()));
+    let url = Url::parse(url).ok();
+    let host = url.and_then(|url| Some(url.host_str()?.to_owned()));
     host.is_some_and(|host| HostPlace::from_host(&host) == HostPlace::ThisMachine)
 }
 

@@ -71,12 +71,9 @@ impl Endpoint {
     /// # Errors
     /// Returns [`ProviderError::Options`] if the key is needed and missing, or if it cannot be read.
     pub(crate) fn key(&self, options: &ProviderOptions) -> Result<Key, ProviderError> {
-        Key::read(
-            self.api,
-            options.key.as_ref(),
-            &self.service.key,
-            !self.needs_key(options),
-        )
+        let named = options.key.as_ref();
+        let is_optional = !self.needs_key(options);
+        Key::read(self.api, named, &self.service.key, is_optional)
     }
 
     /// Returns the headers of each request. An empty key is not sent.
@@ -107,9 +104,8 @@ impl Endpoint {
     /// Returns the URL of the list of models.
     pub(crate) fn list_url(&self) -> String {
         let base = self.base_url.trim_end_matches('/');
-        let has_path = base
-            .split_once("://")
-            .is_some_and(|(_, rest)| rest.contains('/'));
+        let parts = base.split_once("://");
+        let has_path = parts.is_some_and(|(_, rest)| rest.contains('/'));
         match self.api {
             Api::Ollama => format!("{base}/api/tags"),
             Api::Gemini => format!("{base}/v1beta/models"),

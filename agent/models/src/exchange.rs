@@ -180,9 +180,8 @@ impl Model {
     fn read_body(&self, body: &[u8], reply: &mut Reply<'_>) -> Option<Result<(), Broken>> {
         let text = escape_line(body);
         let start = text.trim_start_matches('\u{feff}').trim_start();
-        let is_stream = ["data:", "event:", "id:", ":"]
-            .iter()
-            .any(|field| start.starts_with(field));
+        let mut fields = ["data:", "event:", "id:", ":"].iter();
+        let is_stream = fields.any(|field| start.starts_with(field));
         let is_json = start.is_empty() || start.starts_with(['{', '[']);
         let mut read = |document: &str| reply.read(document);
         if is_stream {

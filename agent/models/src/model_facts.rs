@@ -95,23 +95,14 @@ impl ModelFacts {
 
 /// Returns true if a model of OpenAI reasons, also a later one than the known.
 pub(crate) fn is_reasoning_model_of_openai(model: &str) -> bool {
-    let starts_with_digit = |text: &str, least: char| {
-        text.chars()
-            .next()
-            .is_some_and(|c| c.is_ascii_digit() && c >= least)
+    let is_from = |family: &str, least: char| {
+        let version = model.strip_prefix(family);
+        version.is_some_and(|version| version.starts_with(|c: char| (least..='9').contains(&c)))
     };
     match ModelFacts::of_openai(model) {
         Some(facts) => facts.reasons,
         // A new model of these families would else get a field that it refuses until the table knows it.
-        None => {
-            let of_letter = model
-                .strip_prefix('o')
-                .is_some_and(|rest| starts_with_digit(rest, '1'));
-            of_letter
-                || model
-                    .strip_prefix("gpt-")
-                    .is_some_and(|rest| starts_with_digit(rest, '5'))
-        }
+        None => is_from("o", '1') || is_from("gpt-", '5'),
     }
 }
 

@@ -52,12 +52,8 @@ pub(crate) fn only_model(
         Err(models) if models.is_empty() => Err(missing("lists none".to_owned())),
         Err(models) => {
             let more = if models.len() > SHOWN { ", …" } else { "" };
-            let shown = models
-                .into_iter()
-                .take(SHOWN)
-                .map(|model| model.name)
-                .collect::<Vec<_>>()
-                .join(", ");
+            let names = models.into_iter().take(SHOWN).map(|model| model.name);
+            let shown = names.collect::<Vec<_>>().join(", ");
             Err(missing(format!("has several: {shown}{more}")))
         }
     }
@@ -99,9 +95,8 @@ pub(crate) async fn fetch(request: RequestBuilder) -> reqwest::Result<Vec<u8>> {
 /// Returns the models in a list of OpenAI's form, or of Ollama's.
 pub(crate) fn models(body: &[u8]) -> Option<Vec<ListedModel>> {
     let body: Value = serde_json::from_slice(body).ok()?;
-    let list = ["data", "models"]
-        .iter()
-        .find_map(|key| body.get(key)?.as_array())?;
+    let mut keys = ["data", "models"].iter();
+    let list = keys.find_map(|key| body.get(key)?.as_array())?;
     let name = |model: &Value| {
         ["id", "name", "model"]
             .iter()

@@ -102,10 +102,8 @@ impl Remote {
         }
         let endpoint = Endpoint::new(api, options)?;
         let key = endpoint.key(options)?;
-        let named = options
-            .model
-            .clone()
-            .filter(|model| !model.trim().is_empty());
+        let named = options.model.clone();
+        let named = named.filter(|model| !model.trim().is_empty());
         let (name, listed) = match named {
             Some(name) => (name, None),
             // A public service lists many models, so only one at a URL of the user's is asked.
@@ -114,9 +112,8 @@ impl Remote {
                 (name, Some(facts))
             }
             None => {
-                let example = api
-                    .default_model()
-                    .map(|model| format!(", such as {model}"));
+                let example = api.default_model();
+                let example = example.map(|model| format!(", such as {model}"));
                 return Err(api.refuse(format!(
                     "the name of a model is missing; give one with --model or the setting `model`{}",
                     example.unwrap_or_default()

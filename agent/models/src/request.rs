@@ -46,9 +46,8 @@ impl Model {
                 .filter_map(|unit| unit.system.as_deref())
                 .collect(),
         };
-        let messages = written()
-            .flat_map(|unit| &unit.messages)
-            .map(|text| &**text);
+        let messages = written().flat_map(|unit| &unit.messages);
+        let messages = messages.map(|text| &**text);
         let asked = match profile.api {
             Api::OpenAi => chat::request::request_for_call(profile, &parts),
             _ => None,

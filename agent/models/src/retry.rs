@@ -26,28 +26,28 @@ impl Failure {
     }
 
     pub(crate) fn transient(error: ProviderError) -> Self {
-        Self {
-            error,
-            is_transient: true,
-        }
+        Self::new(error, true)
     }
 
     pub(crate) fn permanent(error: ProviderError) -> Self {
+        Self::new(error, false)
+    }
+
+    pub(crate) fn new(error: ProviderError, is_transient: bool) -> Self {
         Self {
             error,
-            is_transient: false,
+            is_transient,
         }
     }
 
     /// Returns true if the service cannot read what the model wrote. A model often writes the same again.
     pub(crate) fn is_unreadable_turn(&self) -> bool {
-        let kind = match &self.error {
+        match &self.error {
             ProviderError::Status { kind, .. } | ProviderError::Reported { kind, .. } => {
-                Some(*kind)
+                *kind == FailureKind::MalformedReply
             }
-            _ => None,
-        };
-        kind == Some(FailureKind::MalformedReply)
+            _ => false,
+        }
     }
 }
 
@@ -132,14 +132,9 @@ where
 
 fn requested_delay(error: &ProviderError) -> Duration {
     match error {
-        ProviderError::Status {
-            retry_after: Some(delay),
-            ..
+        ProviderError::Status { retry_after, .. } | ProviderError::Reported { retry_after, .. } => {
+            retry_after.unwrap_or_default()
         }
-        | ProviderError::Reported {
-            retry_after: Some(delay),
-            ..
-        } => *delay,
         _ => Duration::ZERO,
     }
 }

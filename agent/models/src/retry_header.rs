@@ -23,9 +23,8 @@ pub(crate) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Du
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |name: &str| text(name)?.parse::<f64>().ok();
     let date = |name: &str| httpdate::parse_http_date(text(name)?).ok();
-    let seconds = number("retry-after-ms")
-        .map(|ms| ms / 1000.0)
-        .or_else(|| number("retry-after"));
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0);
+    let seconds = seconds.or_else(|| number("retry-after"));
     if let Some(seconds) = seconds {
         return Duration::try_from_secs_f64(seconds).ok();
     }

@@ -30,9 +30,8 @@ impl ServedFacts {
         };
         let takes = |place: &str| model.pointer(place)?.as_bool();
         let modalities = model.pointer("/architecture/input_modalities");
-        let images = modalities
-            .and_then(Value::as_array)
-            .map(|kinds| kinds.iter().any(|kind| kind == "image"));
+        let images = modalities.and_then(Value::as_array);
+        let images = images.map(|kinds| kinds.iter().any(|kind| kind == "image"));
         Self {
             // The last one is that of the training, which the server may have made smaller.
             context: tokens(&[

@@ -39,11 +39,8 @@ impl ServiceError {
             root.get("msg"),
             root.get("error"),
         ];
-        let message = texts
-            .into_iter()
-            .flatten()
-            .find_map(Value::as_str)
-            .unwrap_or(body.trim());
+        let message = texts.into_iter().flatten().find_map(Value::as_str);
+        let message = message.unwrap_or(body.trim());
         let explanations = explanations(error).filter(|explanation| *explanation != message);
         let codes = codes(root, error);
         let kind = match kind_in(&ERROR_WORDS.codes, &codes) {
@@ -85,14 +82,10 @@ impl ServiceError {
             Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
             // Local servers give these two the status of an internal error: their own failure to read what the model wrote, and a
             // request that is too long.
-            Some(FailureKind::Internal) => worded()
-                .filter(|kind| {
-                    matches!(
-                        kind,
-                        FailureKind::MalformedReply | FailureKind::ContextLength
-                    )
-                })
-                .unwrap_or(FailureKind::Internal),
+            Some(FailureKind::Internal) => match worded() {
+                Some(kind @ (FailureKind::MalformedReply | FailureKind::ContextLength)) => kind,
+                _ => FailureKind::Internal,
+            },
             Some(kind) => kind,
         }
     }
@@ -136,9 +129,8 @@ fn codes(root: &Value, error: &Value) -> Vec<String> {
         "/metadata/error_type",
     ];
     let own = own.iter().filter_map(|place| error.pointer(place));
-    let outer = ["code", "error_type"]
-        .iter()
-        .filter_map(|key| root.get(key));
+    let outer = ["code", "error_type"].iter();
+    let outer = outer.filter_map(|key| root.get(key));
     let reasons = details(error).filter_map(|detail| detail.get("reason"));
     let codes = own.chain(outer).chain(reasons).map(|code| match code {
         Value::String(code) => code

@@ -102,9 +102,8 @@ impl Asked<'_> {
     /// Returns the fields that every request has: the model and the temperature.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, Unsupported> {
         let model = Some(("model".to_owned(), self.model.into()));
-        let temperature = self
-            .temperature()?
-            .map(|value| ("temperature".to_owned(), value));
+        let temperature = self.temperature()?;
+        let temperature = temperature.map(|value| ("temperature".to_owned(), value));
         Ok(model.into_iter().chain(temperature).collect())
     }
 }
@@ -168,10 +167,8 @@ pub(crate) fn forced_call(
     if tools.entries().any(|entry| entry.name().as_str() == name) {
         return Ok(Some(ForcedCall::Tool(tools.name(name).into_owned())));
     }
-    let is_hidden = request
-        .tools
-        .get(name)
-        .is_ok_and(|entry| entry.name().as_str() == name);
+    let found = request.tools.get(name);
+    let is_hidden = found.is_ok_and(|entry| entry.name().as_str() == name);
     let problem = if is_hidden {
         "among the tools that requests of this session offer; let the session offer it"
     } else {

@@ -158,10 +158,8 @@ impl<'a> TurnBuilder<'a> {
             named.clone().next().is_some() && named.all(|block| !block.text.trim().is_empty());
         for block in self.blocks.iter_mut().filter(|block| block.is_nameless()) {
             if !has_others {
-                return Err(Failure::unreadable_turn(
-                    provider,
-                    "a part of a call has no name",
-                ));
+                let reason = "a part of a call has no name";
+                return Err(Failure::unreadable_turn(provider, reason));
             }
             // The result of such a call says that there is no tool of this name, and the others run.
             if let Kind::Call { name, .. } = &mut block.kind {
@@ -170,10 +168,8 @@ impl<'a> TurnBuilder<'a> {
         }
         // The Responses API may end an item before an earlier one; the order of the turn is that of the places.
         self.blocks.sort_by_key(|block| block.place);
-        let has_calls = self
-            .blocks
-            .iter()
-            .any(|block| matches!(block.kind, Kind::Call { .. }));
+        let mut blocks = self.blocks.iter();
+        let has_calls = blocks.any(|block| matches!(block.kind, Kind::Call { .. }));
         let stop = stop_reason(self.end.as_deref(), self.is_refusal, has_calls);
         let mut parts = Vec::new();
         let mut faults = Vec::new();

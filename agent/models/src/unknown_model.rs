@@ -91,9 +91,7 @@ pub(crate) async fn ask(
         let page: Value = serde_json::from_slice(&body).ok()?;
         return page.is_object().then(|| ServedFacts::read(&page));
     };
-    let at = models
-        .iter()
-        .position(|listed| listed.name == model)
-        .or((models.len() == 1).then_some(0))?;
+    let at = models.iter().position(|listed| listed.name == model);
+    let at = at.or((models.len() == 1).then_some(0))?;
     Some(models.swap_remove(at).facts)
 }

@@ -134,11 +134,8 @@ impl WrittenThoughts {
 
     /// Takes the held text up to the beginning of a possible end mark.
     fn take_decided(&mut self) -> String {
-        let at = self
-            .held
-            .match_indices('<')
-            .map(|(at, _)| at)
-            .find(|at| may_end(&self.held[*at..]));
+        let mut marks = self.held.match_indices('<').map(|(at, _)| at);
+        let at = marks.find(|at| may_end(&self.held[*at..]));
         let rest = self.held.split_off(at.unwrap_or(self.held.len()));
         std::mem::replace(&mut self.held, rest)
     }

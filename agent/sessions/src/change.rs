@@ -30,9 +30,8 @@ pub(crate) fn fork(
     let from = original.id.to_string();
     let to = copy.id.to_string();
     // Read as an unused one, so that SQLite leaves no files beside the original.
-    let audit = folder
-        .private_journal(id)
-        .and_then(|file| Ok(Audit::open_unused(file)?));
+    let file = folder.private_journal(id);
+    let audit = file.and_then(|file| Ok(Audit::open_unused(file)?));
     let forked = audit.and_then(|audit| {
         let start = audit.find_start(&from).map_err(SessionError::Damaged)?;
         // The copy would lose the limits of the job.

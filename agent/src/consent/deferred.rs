@@ -68,12 +68,8 @@ impl DeferredConsent {
 
     /// Denies the call of a request, with a reason for the model.
     pub fn deny(&self, request: ApprovalRequest, reason: impl Into<String>) {
-        self.answer(
-            request,
-            Decision::Deny {
-                reason: reason.into(),
-            },
-        );
+        let reason = reason.into();
+        self.answer(request, Decision::Deny { reason });
     }
 
     fn answer(&self, request: ApprovalRequest, decision: Decision) {
@@ -101,19 +97,16 @@ impl DeferredConsent {
             deferred = request.map(|request| (request, requests));
         }
         // Sessions without a name cannot be told apart.
-        let run = deferred
-            .as_ref()
-            .map(|(_, requests)| requests.key)
-            .filter(|_| approval.cx.session().is_none());
+        let run = deferred.as_ref().map(|(_, requests)| requests.key);
+        let run = run.filter(|_| approval.cx.session().is_none());
         let answer = deferred
             .as_ref()
             .and_then(|(request, _)| Some((request, self.take_answer(request)?)));
         if let Some((request, decision)) = answer {
             // As at a terminal, where such a question takes no yes.
             if request.is_hidden() && ApprovalQuestion::new(approval).needs_preview() {
-                return Decision::Deny {
-                    reason: HIDDEN.to_owned(),
-                };
+                let reason = HIDDEN.to_owned();
+                return Decision::Deny { reason };
             }
             if decision == Decision::Allow && ApprovalQuestion::new(approval).holds_for_hosts() {
                 self.hosts.add(&approval, run, Basis::Arguments);

@@ -123,6 +123,15 @@ impl ApprovalQuestion<'_> {
         urls
     }
 
+    /// Returns the verb of the question: `asks for`, or `asks to run` if the call has no targets.
+    pub fn verb(&self) -> &'static str {
+        if self.approval.targets.is_empty() {
+            "asks to run"
+        } else {
+            "asks for"
+        }
+    }
+
     /// Returns the name of the tool, and of the sub-agent that calls it, with invisible characters escaped: `fs.write of the sub-agent
     /// tests`.
     pub fn caller(&self) -> String {
@@ -156,10 +165,8 @@ impl ApprovalQuestion<'_> {
             None if self.approval.cx.grant().permits(target) => String::new(),
             None => " (not granted)".to_owned(),
         };
-        let mut rulings = self
-            .approval
-            .rulings()
-            .filter(|ruling| ruling.target == Some(target));
+        let rulings = self.approval.rulings();
+        let mut rulings = rulings.filter(|ruling| ruling.target == Some(target));
         let unnamed = if !rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
             String::new()
         } else if self.holds_for_hosts() {
@@ -220,31 +227,16 @@ fn push_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
 
 impl fmt::Display for ApprovalQuestion<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Approval {
-            arguments, targets, ..
-        } = self.approval;
-        writeln!(
-            f,
-            "{} {}:",
-            self.caller(),
-            if targets.is_empty() {
-                "asks to run"
-            } else {
-                "asks for"
-            }
-        )?;
-        for target in targets {
-            writeln!(
-                f,
-                "  {}{}",
-                visible(&target.to_string()),
-                self.remarks(target)
-            )?;
+        writeln!(f, "{} {}:", self.caller(), self.verb())?;
+        for target in self.approval.targets {
+            let remarks = self.remarks(target);
+            writeln!(f, "  {}{remarks}", visible(&target.to_string()))?;
         }
         if self.has_changed {
             writeln!(f, "  {CHANGED}")?;
         }
-        write!(f, "with {}", visible(&arguments.to_string()))
+        let arguments = self.approval.arguments.to_string();
+        write!(f, "with {}", visible(&arguments))
     }
 }
 

@@ -51,9 +51,8 @@ impl Remembered {
         if !approval.concerns.is_empty() || keys.iter().any(|key| !allowed.contains_key(key)) {
             return Memory::Missing;
         }
-        let holds = keys
-            .iter()
-            .all(|key| allowed[key].contains(&Basis::Arguments));
+        let mut asked = keys.iter();
+        let holds = asked.all(|key| allowed[key].contains(&Basis::Arguments));
         if holds { Memory::Holds } else { Memory::Bound }
     }
 

@@ -106,11 +106,8 @@ impl ToolFinder {
         cx: &ToolContext,
         wire: Option<&WireToolSet>,
     ) -> (String, String, Vec<ToolName>) {
-        let mut left = self
-            .budget
-            .search_tokens
-            .saturating_mul(BYTES_PER_TOKEN)
-            .min(MAX_BYTES);
+        let tokens = self.budget.search_tokens;
+        let mut left = tokens.saturating_mul(BYTES_PER_TOKEN).min(MAX_BYTES);
         let texts = search.found.iter().map(|found| {
             let definition = found.definition(wire);
             let line = found.line(cx);

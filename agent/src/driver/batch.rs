@@ -86,11 +86,8 @@ impl Driver {
         batch.refuse();
         batch.spawn();
         while !batch.tasks.running.is_empty() {
-            match run_cx
-                .token
-                .run_until_cancelled(batch.tasks.next_event())
-                .await
-            {
+            let event = batch.tasks.next_event();
+            match run_cx.token.run_until_cancelled(event).await {
                 Some(BatchEvent::Joined(joined)) => batch.settle(joined)?,
                 Some(BatchEvent::Overdue(overdue)) => batch.time_out(overdue)?,
                 None => {

@@ -96,10 +96,8 @@ impl CallReporter {
     pub(super) fn finish(&self, result: &ToolResult) {
         let mut is_open = self.is_open.lock().ignore_poison();
         if std::mem::replace(&mut *is_open, false) {
-            let duration = self
-                .started
-                .elapsed()
-                .saturating_sub(self.person_clock.total());
+            let elapsed = self.started.elapsed();
+            let duration = elapsed.saturating_sub(self.person_clock.total());
             let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
             let refused = self.is_refused.then_some(ErrorCode::Refused);
             self.sink.send(|| Event::Result {

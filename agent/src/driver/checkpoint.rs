@@ -100,9 +100,8 @@ async fn save_spent(
     };
     let mut run = Run::from_checkpoint(&stored).map_err(invalid_run)?;
     if run.record_spent(spent) {
-        let state = run
-            .to_checkpoint(run.messages().len())
-            .map_err(invalid_run)?;
+        let state = run.to_checkpoint(run.messages().len());
+        let state = state.map_err(invalid_run)?;
         isolate(|| journal.append(session, last.id, state)).await?;
     }
     Ok(())
@@ -140,18 +139,14 @@ impl Session {
             return Ok(None);
         };
         let stored = isolate(|| Journal::load(&**journal, session)).await?;
-        stored
-            .as_ref()
-            .map(Run::from_checkpoint)
-            .transpose()
-            .map_err(invalid_run)
+        let run = stored.as_ref().map(Run::from_checkpoint);
+        run.transpose().map_err(invalid_run)
     }
 }
 
 fn invalid_run(error: serde_json::Error) -> DriverError {
-    DriverError::Stored {
-        reason: error.to_string(),
-    }
+    let reason = error.to_string();
+    DriverError::Stored { reason }
 }
 
 /// Awaits a journal operation. A panic becomes a [`JournalError`].

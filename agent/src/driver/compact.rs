@@ -274,9 +274,8 @@ fn newest(run: &Run, room: Room) -> usize {
 
 /// Returns the number of messages that each request begins with, whatever is left out: the system text and the first message of the user.
 pub(super) fn stable_prefix(messages: &[Message]) -> usize {
-    let system = messages
-        .iter()
-        .position(|message| message.role != Role::System);
+    let mut all = messages.iter();
+    let system = all.position(|message| message.role != Role::System);
     let system = system.unwrap_or(messages.len());
     let next = messages.get(system);
     system + usize::from(next.is_some_and(|message| message.role == Role::User))

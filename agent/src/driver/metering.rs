@@ -58,16 +58,12 @@ impl Meter<'_> {
             }),
             ..request
         };
-        let turn = request
-            .cancellation
-            .run_until_cancelled(request_turn(provider, counted, self.cx))
-            .await;
+        let turn = request_turn(provider, counted, self.cx);
+        let turn = request.cancellation.run_until_cancelled(turn).await;
         let received = received.into_inner();
         let lost = lost.into_inner();
-        let mut usage = turn
-            .as_ref()
-            .and_then(|turn| turn.as_ref().ok()?.usage)
-            .unwrap_or_default();
+        let usage = turn.as_ref().and_then(|turn| turn.as_ref().ok()?.usage);
+        let mut usage = usage.unwrap_or_default();
         // Estimates cost a walk through the conversation.
         if self.budget.counts_tokens() && guarded::about(provider).is_metered {
             usage += self.estimate(request.messages, &turn, lost, received);

@@ -37,6 +37,7 @@ use self::compact::is_context_length;
 use self::guarded_sink::GuardedSink;
 use self::rejected_reply::RejectedReplies;
 use self::setup::{cancelled_by, check_timer};
+use self::steering::add_known_texts;
 use self::task_news::{note_tasks, reporting};
 use crate::budget::Budget;
 use crate::event::{Event, EventSink, ModelChange};
@@ -325,10 +326,8 @@ impl Driver {
             known.restore_count(run.urls);
         }
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
-        let has_system = run
-            .messages()
-            .first()
-            .is_some_and(|message| message.role == Role::System);
+        let first = run.messages().first();
+        let has_system = first.is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());
         self.drive(session, run, before, check).await
     }
@@ -486,15 +485,6 @@ impl Driver {
         if self.handle.token().is_cancelled() {
             token.cancel();
         }
-    }
-}
-
-/// Adds the texts of a prompt to those from which a URL may be made without a question, if a person wrote it.
-fn add_known_texts(cx: &ToolContext, prompt: &Prompt) {
-    // A model writes the prompts of a sub-agent.
-    let is_of_person = cx.depth() == 0 && cx.agent().is_none();
-    if let Some(known) = cx.service::<KnownTexts>().filter(|_| is_of_person) {
-        prompt.texts().for_each(|text| known.add_prompt(text));
     }
 }
 

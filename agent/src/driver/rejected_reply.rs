@@ -136,11 +136,8 @@ impl Driver {
 
     /// Returns true if the request of the last turn required a call: the tool choice holds for the first turn after a prompt.
     fn requires_call(&self, run: &Run, run_cx: &RunContext<'_>) -> bool {
-        let prompt = run
-            .messages()
-            .len()
-            .checked_sub(2)
-            .and_then(|position| run.messages().get(position));
+        let position = run.messages().len().checked_sub(2);
+        let prompt = position.and_then(|position| run.messages().get(position));
         let choice = &self.about().generation.tool_choice;
         matches!(choice, Some(ToolChoice::Required | ToolChoice::Tool(_)))
             && run_cx.session.context().agent().is_none()

@@ -59,9 +59,8 @@ pub(super) fn replace_largest(
 }
 
 fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
-    let parts = run.messages()[messages]
-        .iter()
-        .flat_map(|message| &message.parts);
+    let parts = run.messages()[messages].iter();
+    let parts = parts.flat_map(|message| &message.parts);
     let large = parts.filter_map(|part| {
         let Part::ToolResult { id, result, .. } = part else {
             return None;

@@ -1,8 +1,12 @@
 //! Adds the messages to a run that were sent while it goes on.
 
+use tools::ToolContext;
+use tools::context::KnownTexts;
+
 use super::checkpoint::LastCheckpoint;
-use super::{Driver, DriverError, RunContext, add_known_texts};
+use super::{Driver, DriverError, RunContext};
 use crate::event::Event;
+use crate::prompt::Prompt;
 use crate::run::{Run, Step};
 
 impl Driver {
@@ -34,5 +38,14 @@ impl Driver {
         }
         // The model may act on them, and a resumed run must know why.
         self.checkpoint(run, last, run_cx).await
+    }
+}
+
+/// Adds the texts of a prompt to those from which a URL may be made without a question, if a person wrote it.
+pub(super) fn add_known_texts(cx: &ToolContext, prompt: &Prompt) {
+    // A model writes the prompts of a sub-agent.
+    let is_of_person = cx.depth() == 0 && cx.agent().is_none();
+    if let Some(known) = cx.service::<KnownTexts>().filter(|_| is_of_person) {
+        prompt.texts().for_each(|text| known.add_prompt(text));
     }
 }

@@ -145,9 +145,8 @@ impl Driver {
                 return no_text(SummaryProblem::TooLong);
             }
             Some(Err(DriverError::Provider(error))) => {
-                return no_text(SummaryProblem::Failed {
-                    message: error.to_string(),
-                });
+                let message = error.to_string();
+                return no_text(SummaryProblem::Failed { message });
             }
             Some(turn) => turn?,
         };
@@ -156,14 +155,10 @@ impl Driver {
         match turn.stop {
             StopReason::Refusal => no_text(SummaryProblem::Refused),
             _ if text.trim().is_empty() => no_text(SummaryProblem::NoText),
-            StopReason::Length => Ok(Some(SummaryAnswer {
-                text,
-                problem: Some(SummaryProblem::CutOff),
-            })),
-            _ => Ok(Some(SummaryAnswer {
-                text,
-                problem: None,
-            })),
+            stop => {
+                let problem = (stop == StopReason::Length).then_some(SummaryProblem::CutOff);
+                Ok(Some(SummaryAnswer { text, problem }))
+            }
         }
     }
 }
@@ -221,8 +216,7 @@ fn calls_text(messages: &[Message], tools: &ToolSet) -> String {
         let called = Some(inner_call::name(call)).filter(|name| tools.contains(name));
         *counts.entry(called.unwrap_or(&call.name)).or_default() += 1;
     }
-    let counts = counts
-        .iter()
-        .map(|(name, count)| format!("{name} ({count})"));
+    let counts = counts.iter();
+    let counts = counts.map(|(name, count)| format!("{name} ({count})"));
     format!("[Your calls: {}]", join(counts, ", "))
 }

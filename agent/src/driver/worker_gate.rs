@@ -90,10 +90,8 @@ impl WorkerGate {
         let mut gates = GATES.lock().ignore_poison();
         // Runtimes end, as those of tests do, and their gates with them.
         gates.retain(|(_, gate)| gate.strong_count() > 0);
-        let known = gates
-            .iter()
-            .find(|(id, _)| *id == runtime.id())
-            .and_then(|(_, gate)| gate.upgrade());
+        let gate = gates.iter().find(|(id, _)| *id == runtime.id());
+        let known = gate.and_then(|(_, gate)| gate.upgrade());
         known.unwrap_or_else(|| {
             let gate = Arc::new(Self::new(runtime.metrics().num_workers().saturating_sub(1)));
             gates.push((runtime.id(), Arc::downgrade(&gate)));
@@ -137,12 +135,8 @@ impl WorkerGate {
         } else {
             self.free(&state)
         };
-        let wakers: Vec<_> = state
-            .queue
-            .values()
-            .take(count)
-            .map(|queued| queued.waker.clone())
-            .collect();
+        let queued = state.queue.values().take(count);
+        let wakers: Vec<_> = queued.map(|queued| queued.waker.clone()).collect();
         // A waker runs foreign code, which may poll a call and come back here.
         drop(state);
         wakers.into_iter().for_each(Waker::wake);

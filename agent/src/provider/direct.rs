@@ -39,15 +39,11 @@ impl Direct {
     ///
     /// Use it for a run that ended at its step limit before the answer.
     pub fn results(messages: &[Message], tools: &ToolSet) -> Option<String> {
-        let prompt = messages
-            .iter()
-            .rposition(|message| message.role == Role::User)?;
+        let mut all = messages.iter();
+        let prompt = all.rposition(|message| message.role == Role::User)?;
         let since = &messages[prompt + 1..];
-        let results: Vec<_> = since
-            .iter()
-            .flat_map(|message| &message.parts)
-            .filter_map(result_of)
-            .collect();
+        let results = since.iter().flat_map(|message| &message.parts);
+        let results: Vec<_> = results.filter_map(result_of).collect();
         (!results.is_empty()).then(|| answer(messages, &results, tools))
     }
 }
@@ -135,11 +131,8 @@ fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet
         return render_result(result);
     }
     let headed = results.iter().map(|(id, result)| {
-        let call = messages
-            .iter()
-            .rev()
-            .flat_map(Message::calls)
-            .find(|call| call.id == *id);
+        let mut calls = messages.iter().rev().flat_map(Message::calls);
+        let call = calls.find(|call| call.id == *id);
         let call = call.map(|call| ToolCall {
             arguments: tools.masked_arguments(call),
             ..call.clone()

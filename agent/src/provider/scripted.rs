@@ -95,9 +95,8 @@ impl Provider for Scripted {
             .filter(|message| message.role == Role::Assistant)
             .count();
         let turn = self.turns.get(played).cloned();
-        Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns {
-            turns: self.turns.len(),
-        })))
+        let turns = self.turns.len();
+        Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns { turns })))
     }
 }
 
@@ -120,10 +119,8 @@ struct ScriptCall {
 
 fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
     let path = options.script.as_ref().ok_or_else(|| {
-        ProviderError::options(
-            "scripted",
-            "it needs a script; give the path of a file of model turns",
-        )
+        let reason = "it needs a script; give the path of a file of model turns";
+        ProviderError::options("scripted", reason)
     })?;
     Ok(Arc::new(Scripted::load(path)?))
 }
@@ -139,20 +136,13 @@ fn read(script: &str) -> Result<Vec<Turn>, String> {
         if text.is_none() && calls.is_empty() {
             return Err(format!("turn {} has neither text nor calls", index + 1));
         }
-        let texts = text
-            .into_iter()
-            .map(|text| Part::Content(Content::text(text)));
-        let calls = calls.into_iter().map(
-            |ScriptCall {
-                 id,
-                 name,
-                 arguments,
-             }| {
-                let id =
-                    id.unwrap_or_else(|| format!("script_{}", numbers.next().unwrap_or_default()));
-                Part::ToolCall(ToolCall::new(id, name, arguments))
-            },
-        );
+        let texts = text.into_iter();
+        let texts = texts.map(|text| Part::Content(Content::text(text)));
+        let calls = calls.into_iter().map(|call| {
+            let id = call.id;
+            let id = id.unwrap_or_else(|| format!("script_{}", numbers.next().unwrap_or_default()));
+            Part::ToolCall(ToolCall::new(id, call.name, call.arguments))
+        });
         turns.push(Turn::new(Message {
             role: Role::Assistant,
             parts: texts.chain(calls).collect(),

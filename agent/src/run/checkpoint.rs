@@ -35,12 +35,8 @@ impl Run {
 
     /// Returns a checkpoint with the messages starting at index `from`.
     pub(crate) fn to_checkpoint(&self, from: usize) -> Result<Checkpoint, Error> {
-        let messages = self
-            .messages()
-            .get(from..)
-            .unwrap_or_default()
-            .iter()
-            .map(to_string);
+        let messages = self.messages().get(from..).unwrap_or_default();
+        let messages = messages.iter().map(to_string);
         let state = Self {
             messages: Conversation::default(),
             compaction: self.compaction.clone(),

@@ -70,12 +70,8 @@ impl Compaction {
         }
         let (before, summary, after) = self.split(messages);
         let summary = summary.map(|text| Message::text(Role::User, text));
-        let mut view: Vec<_> = before
-            .iter()
-            .cloned()
-            .chain(summary)
-            .chain(after.iter().cloned())
-            .collect();
+        let view = before.iter().cloned().chain(summary);
+        let mut view: Vec<_> = view.chain(after.iter().cloned()).collect();
         for part in view.iter_mut().flat_map(|message| &mut message.parts) {
             if let Part::ToolResult { id, name, result } = part
                 && let Some(notice) = self.notice(id)
@@ -97,18 +93,13 @@ impl Compaction {
         &'a self,
         messages: &'a [Message],
     ) -> (&'a [Message], Option<&'a str>, &'a [Message]) {
-        let Some(ConversationSummary {
-            messages: Range { start, end },
-            text,
-            ..
-        }) = &self.summary
-        else {
+        let Some(summary) = &self.summary else {
             return (messages, None, &[]);
         };
         // A stored run may have fewer messages than its summary says.
-        let start = *start.min(&messages.len());
-        let end = *end.min(&messages.len());
-        (&messages[..start], Some(text), &messages[end.max(start)..])
+        let start = summary.messages.start.min(messages.len());
+        let after = &messages[summary.messages.end.clamp(start, messages.len())..];
+        (&messages[..start], Some(&summary.text), after)
     }
 
     /// Returns the end of the messages that the summary replaces. Returns `None` without a summary.

@@ -119,11 +119,8 @@ impl Run {
 
 impl From<Vec<Message>> for Conversation {
     fn from(messages: Vec<Message>) -> Self {
-        let ids = messages
-            .iter()
-            .flat_map(Message::calls)
-            .map(|call| &call.id)
-            .filter(|id| !id.is_empty());
+        let ids = messages.iter().flat_map(Message::calls);
+        let ids = ids.map(|call| &call.id).filter(|id| !id.is_empty());
         let used_ids = ids.map(|id| (id.clone(), 2)).collect();
         Self {
             messages: Arc::new(messages),

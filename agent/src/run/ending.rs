@@ -69,10 +69,8 @@ impl Run {
             .iter()
             .rev()
             .take_while(|message| message.role == Role::Assistant);
-        let mut texts: Vec<_> = messages
-            .map(Message::to_text)
-            .filter(|text| !text.is_empty())
-            .collect();
+        let texts = messages.map(Message::to_text);
+        let mut texts: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
         texts.reverse();
         texts.join("\n")
     }

@@ -53,9 +53,8 @@ pub(crate) async fn generate(
     let choice = ModelChoice::from_text(&model).ok_or_else(|| {
         ToolError::execution_failed("the model has no provider; write provider/model")
     })?;
-    let schema = schema
-        .map(|schema| ValueSchema::new(schema.into()))
-        .transpose();
+    let schema = schema.map(|schema| ValueSchema::new(schema.into()));
+    let schema = schema.transpose();
     let schema = schema.map_err(|error| {
         ToolError::execution_failed(format!("the schema cannot be used: {error}"))
     })?;
@@ -113,10 +112,8 @@ async fn ask(
         budget: &Budget::of_call(cx),
         definitions: 0,
     };
-    let turn = meter
-        .whole_turn(provider, request)
-        .await
-        .ok_or(ToolErrorKind::Cancelled)?;
+    let turn = meter.whole_turn(provider, request).await;
+    let turn = turn.ok_or(ToolErrorKind::Cancelled)?;
     let turn = turn.map_err(|error| {
         if let (DriverError::Budget(error), Some(run)) = (&error, &run) {
             // Otherwise the model would be asked once more, only to be refused.

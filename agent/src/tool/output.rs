@@ -80,9 +80,8 @@ fn span(text: &str, start: usize, length: usize) -> (usize, usize) {
     let is_boundary = |at: &usize| text.is_char_boundary(*at);
     let start = (0..=start).rfind(is_boundary).unwrap_or(0);
     let most = start.saturating_add(length).min(text.len());
-    let end = (start + 1..=most)
-        .rfind(is_boundary)
-        .or_else(|| (most..=text.len()).find(is_boundary));
+    let end = (start + 1..=most).rfind(is_boundary);
+    let end = end.or_else(|| (most..=text.len()).find(is_boundary));
     (start, end.unwrap_or(text.len()))
 }
 

@@ -76,10 +76,8 @@ pub(crate) async fn spawn(
     let call = cx;
     let cx = own.as_ref().map_or(call, |own| &own.cx).clone();
     let cx = narrow_grant(cx.with_agent(&name)?, grant)?;
-    let (path, level) = (
-        cx.agent().unwrap_or(&name),
-        cx.agent().map_or(1, |path| path.split('/').count()),
-    );
+    let path = cx.agent().unwrap_or(&name);
+    let level = cx.agent().map_or(1, |path| path.split('/').count());
     if level > limits.max_depth {
         let most = limits.max_depth;
         return Err(ToolError::execution_failed(format!(
@@ -90,10 +88,8 @@ pub(crate) async fn spawn(
     let mut offered = run.tools.list().to_vec();
     offered.retain(|entry| !is_last || entry.name().as_str() != NAME);
     let selection = selection(&tools, &offered)?;
-    let system = run
-        .system
-        .clone()
-        .with_section("sub-agent", introduction(path));
+    let system = run.system.clone();
+    let system = system.with_section("sub-agent", introduction(path));
     let working = Arc::new(if background {
         run.start_background_agent(&cx)
     } else {
@@ -147,9 +143,8 @@ impl Background {
         tasks.check_room()?;
         let token = run.session_token.child_token();
         let budget = Budget::of_call(cx).child(BudgetLimits::default());
-        let cx = tasks
-            .context(cx, token.clone())
-            .with_service(budget.clone());
+        let cx = tasks.context(cx, token.clone());
+        let cx = cx.with_service(budget.clone());
         Ok(Self {
             tasks,
             cx,
@@ -205,9 +200,8 @@ impl SpawnBudget {
             .deadline()
             .map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let left = left.map(|left| left.saturating_sub(REPORT_TIME.min(left / 10)));
-        let own = self
-            .seconds
-            .map(|seconds| Duration::from_secs(seconds.into()));
+        let own = self.seconds;
+        let own = own.map(|seconds| Duration::from_secs(seconds.into()));
         BudgetLimits {
             steps: Some(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into()),
             calls: self.calls.map(u64::from),
@@ -225,10 +219,8 @@ fn all_tools() -> Vec<String> {
 /// Limits the grant of the context to these clauses. Without a list it stays.
 fn narrow_grant(cx: ToolContext, grant: Option<Vec<String>>) -> Result<ToolContext, ToolError> {
     let Some(grant) = grant else { return Ok(cx) };
-    let clauses = grant
-        .iter()
-        .map(|clause| clause.parse::<Clause>())
-        .collect::<Result<Vec<_>, _>>();
+    let clauses = grant.iter().map(|clause| clause.parse::<Clause>());
+    let clauses = clauses.collect::<Result<Vec<_>, _>>();
     let clauses = clauses.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     Ok(cx.narrow(clauses))
 }
@@ -284,9 +276,8 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
 fn report_unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResult {
     let own = messages.iter().rev();
     let own = own.filter(|message| message.role == Role::Assistant);
-    let last = own
-        .map(|message| message.to_text().trim().to_owned())
-        .find(|text| !text.is_empty());
+    let mut texts = own.map(|message| message.to_text().trim().to_owned());
+    let last = texts.find(|text| !text.is_empty());
     let mut result = ToolResult::error(format!("the sub-agent {name} did not finish: {reason}"));
     result
         .content

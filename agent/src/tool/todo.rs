@@ -59,10 +59,8 @@ fn counts(items: &[PlanItem]) -> String {
     let count = |status| items.iter().filter(|item| item.status == status).count();
     let counted = [PlanStatus::Done, PlanStatus::Active, PlanStatus::Open]
         .map(|status| (count(status), status.word()));
-    let parts = counted
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"));
+    let parts = counted.iter().filter(|(count, _)| *count > 0);
+    let parts = parts.map(|(count, word)| format!("{count} {word}"));
     let steps = if items.len() == 1 { "step" } else { "steps" };
     format!("{} {steps}: {}", items.len(), join(parts, ", "))
 }

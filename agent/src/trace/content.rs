@@ -16,13 +16,10 @@ const NOTE_BYTES: usize = 128;
 
 /// Returns the system text. Returns `None` if the request has none.
 pub(super) fn system_instructions(request: &Request<'_>) -> Option<String> {
-    let system = request
-        .messages
-        .iter()
-        .filter(|message| message.role == Role::System);
-    let parts: Vec<_> = system
-        .flat_map(|message| parts(message, request.tools))
-        .collect();
+    let system = request.messages.iter();
+    let system = system.filter(|message| message.role == Role::System);
+    let parts = system.flat_map(|message| parts(message, request.tools));
+    let parts: Vec<_> = parts.collect();
     (!parts.is_empty()).then(|| json_text(parts.into(), MOST_BYTES))
 }
 

@@ -90,6 +90,12 @@ impl Exit {
         }
         table
     }
+
+    /// Returns this exit if a condition holds, and success otherwise.
+    #[must_use]
+    pub fn when(self, is_so: bool) -> Self {
+        if is_so { self } else { Self::Success }
+    }
 }
 
 impl From<ErrorCode> for Exit {

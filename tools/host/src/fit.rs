@@ -51,9 +51,8 @@ pub fn rows(line: &str, start: usize, room: usize) -> Vec<&str> {
     let mut used = 0;
     for (position, c) in line.char_indices() {
         while position > begin && next(used, c) > room {
-            let end = line[begin..position]
-                .rfind(' ')
-                .map_or(position, |space| begin + space + 1);
+            let space = line[begin..position].rfind(' ');
+            let end = space.map_or(position, |space| begin + space + 1);
             rows.push(&line[begin..end]);
             begin = end;
             used = line[begin..position].chars().fold(0, next);

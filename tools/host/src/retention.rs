@@ -53,15 +53,10 @@ impl<T> SessionFiles<T> {
     /// Reads the size and the last change of a journal and the files beside it. Returns `None` if there is no journal.
     pub fn read(id: T, journal: &Path, beside: impl Iterator<Item = PathBuf>) -> Option<Self> {
         let journal = fs::metadata(journal).ok()?;
-        let files: Vec<_> = beside
-            .filter_map(|path| fs::metadata(path).ok())
-            .chain([journal])
-            .collect();
-        let changed = files
-            .iter()
-            .filter_map(|file| file.modified().ok())
-            .max()
-            .unwrap_or(SystemTime::UNIX_EPOCH);
+        let files = beside.filter_map(|path| fs::metadata(path).ok());
+        let files: Vec<_> = files.chain([journal]).collect();
+        let changes = files.iter().filter_map(|file| file.modified().ok());
+        let changed = changes.max().unwrap_or(SystemTime::UNIX_EPOCH);
         Some(Self {
             id,
             bytes: files.iter().map(fs::Metadata::len).sum(),

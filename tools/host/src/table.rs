@@ -51,21 +51,13 @@ impl<const N: usize> Table<N> {
 
     /// Renders the rows. `fitted` returns the lines of a last cell with at most this number of columns.
     fn render_with(&self, width: usize, fitted: impl Fn(&str, usize) -> Vec<String>) -> String {
-        let widths: Vec<usize> = (0..N.saturating_sub(1))
-            .map(|column| {
-                self.rows
-                    .iter()
-                    .map(|(row, _)| fit::columns(&row[column]))
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect();
-        let used = self.indent
-            + widths
-                .iter()
-                .filter(|width| **width > 0)
-                .map(|width| width + 2)
-                .sum::<usize>();
+        let widths = (0..N.saturating_sub(1)).map(|column| {
+            let cells = self.rows.iter().map(|(row, _)| &row[column]);
+            cells.map(|cell| fit::columns(cell)).max().unwrap_or(0)
+        });
+        let widths: Vec<usize> = widths.collect();
+        let shown = widths.iter().filter(|width| **width > 0);
+        let used = self.indent + shown.map(|width| width + 2).sum::<usize>();
         let is_below = width.saturating_sub(used) < MIN_LAST;
         let left = if is_below { self.indent + 2 } else { used };
         let room = width.saturating_sub(left).max(1);
@@ -75,16 +67,10 @@ impl<const N: usize> Table<N> {
                 continue;
             };
             let mut line = " ".repeat(self.indent);
-            for ((cell, width), style) in cells
-                .iter()
-                .zip(&widths)
-                .zip(self.styles)
-                .filter(|((_, width), _)| **width > 0)
-            {
-                line += &paint(
-                    style,
-                    format_args!("{cell}{}", " ".repeat(width - fit::columns(cell))),
-                );
+            let cells = cells.iter().zip(&widths).zip(self.styles);
+            for ((cell, width), style) in cells.filter(|((_, width), _)| **width > 0) {
+                let padding = " ".repeat(width - fit::columns(cell));
+                line += &paint(style, format_args!("{cell}{padding}"));
                 line += "  ";
             }
             let mut lines = fitted(last, room).into_iter();

@@ -27,8 +27,7 @@ pub type WrittenFiles = fn(&dyn Fn(&Path) -> bool) -> io::Result<Vec<(PathBuf, V
 
 /// Returns true if the name is that of a document.
 pub fn is_document(path: &Path) -> bool {
-    let end = path
-        .extension()
-        .map(|end| end.to_string_lossy().to_ascii_lowercase());
+    let end = path.extension();
+    let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());
     end.is_some_and(|end| DOCUMENTS.contains(&&*end))
 }

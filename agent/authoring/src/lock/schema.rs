@@ -172,9 +172,8 @@ fn members(value: Option<&Value>) -> BTreeMap<String, &Value> {
     }
     let mut members = BTreeMap::new();
     for (position, schema) in list(value).into_iter().enumerate() {
-        let kind = ["const", "$ref", "type"]
-            .iter()
-            .find_map(|key| schema.get(key)?.as_str());
+        let mut keys = ["const", "$ref", "type"].iter();
+        let kind = keys.find_map(|key| schema.get(key)?.as_str());
         let name = kind.filter(|kind| !members.contains_key(*kind));
         members.insert(name.map_or(position.to_string(), str::to_owned), schema);
     }

@@ -120,9 +120,8 @@ fn reason(text: &str, error: &clap::Error) -> String {
     match error.kind() {
         clap::error::ErrorKind::InvalidSubcommand => {
             let near = error.get(ContextKind::SuggestedSubcommand);
-            let near = near
-                .map(|near| format!("; did you mean {near}?"))
-                .unwrap_or_default();
+            let near = near.map(|near| format!("; did you mean {near}?"));
+            let near = near.unwrap_or_default();
             format!(
                 "unknown command {name}{near}; /help lists all; start a prompt with // instead of /"
             )

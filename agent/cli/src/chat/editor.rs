@@ -28,21 +28,17 @@ impl Editor {
             .behavior(Behavior::PreferTerm)
             // As in a shell, a person keeps a secret out of the history so.
             .history_ignore_space(true);
-        let config = config
-            .max_history_size(MAX_ENTRIES)
-            .map_err(prompt_error)?
-            .build();
-        let mut editor = rustyline::Editor::with_config(config).map_err(prompt_error)?;
+        let config = config.max_history_size(MAX_ENTRIES);
+        let config = config.map_err(Error::prompt)?.build();
+        let mut editor = rustyline::Editor::with_config(config).map_err(Error::prompt)?;
         for enter in [
             // Terminals send Enter as one of these.
             KeyEvent(KeyCode::Enter, Modifiers::NONE),
             KeyEvent::ctrl('J'),
             KeyEvent::ctrl('M'),
         ] {
-            editor.bind_sequence(
-                enter,
-                EventHandler::Conditional(Box::new(ContinueAfterBackslash)),
-            );
+            let handler = EventHandler::Conditional(Box::new(ContinueAfterBackslash));
+            editor.bind_sequence(enter, handler);
         }
         for enter in [
             KeyEvent(KeyCode::Enter, Modifiers::ALT),
@@ -71,7 +67,7 @@ impl Editor {
                 Err(ReadlineError::Eof) => Ok(Line::End),
                 // The terminal was resized.
                 Err(ReadlineError::Signal(_)) => continue,
-                Err(error) => Err(prompt_error(error)),
+                Err(error) => Err(Error::prompt(error)),
             };
         }
     }
@@ -80,9 +76,8 @@ impl Editor {
         let Some(path) = host::folders::history() else {
             return;
         };
-        let loaded = prepare(&path)
-            .map_err(ReadlineError::Io)
-            .and_then(|()| self.editor.load_history(&path));
+        let loaded = prepare(&path).map_err(ReadlineError::Io);
+        let loaded = loaded.and_then(|()| self.editor.load_history(&path));
         match loaded {
             Ok(()) => self.history = Some(path),
             Err(error) => warn(&path.display().to_string(), &error),
@@ -120,10 +115,6 @@ impl ConditionalEventHandler for ContinueAfterBackslash {
         let continues = context.line().ends_with('\\') && context.pos() == context.line().len();
         continues.then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
     }
-}
-
-fn prompt_error(error: ReadlineError) -> Error {
-    Error::Prompt(error.to_string())
 }
 
 fn warn(path: &str, error: &ReadlineError) {

@@ -83,14 +83,12 @@ impl LineReader {
             let mut bytes = Vec::new();
             // One byte more shows that the line is too long.
             let limit = (MAX_BYTES - text.len()) as u64 + 1;
-            let length = input
-                .take(limit)
-                .read_until(b'\n', &mut bytes)
-                .map_err(|error| prompt_error(&error.to_string()))?;
+            let read = input.take(limit).read_until(b'\n', &mut bytes);
+            let length = read.map_err(Error::prompt)?;
             if text.len() + length > MAX_BYTES {
-                return Err(prompt_error("it is longer than 1 MiB"));
+                return Err(Error::prompt("it is longer than 1 MiB"));
             }
-            let line = decode_input(&bytes).map_err(|error| prompt_error(&error.to_string()))?;
+            let line = decode_input(&bytes).map_err(Error::prompt)?;
             if length == 0 {
                 return Ok(if text.is_empty() {
                     Line::End
@@ -106,10 +104,6 @@ impl LineReader {
             }
         }
     }
-}
-
-fn prompt_error(reason: &str) -> Error {
-    Error::Prompt(reason.to_owned())
 }
 
 #[cfg(test)]

@@ -68,10 +68,8 @@ pub(super) fn help(prompts: Vec<[String; 2]>, width: usize) -> String {
             .get_positionals()
             .flat_map(|argument| argument.get_value_names().unwrap_or_default());
         let arguments: String = arguments.map(|name| format!(" [{name}…]")).collect();
-        let about = command
-            .get_about()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let about = command.get_about().map(ToString::to_string);
+        let about = about.unwrap_or_default();
         table.push([format!("{}{arguments}", command.get_name()), about]);
     }
     prompts.into_iter().for_each(|row| table.push(row));

@@ -1,9 +1,8 @@
 //! [`is_approved`]: the approval of a content that was shown, by a digest or by a person.
 
-use std::sync::Arc;
-
 use tools::{Digest, join};
 
+use crate::console::Console;
 use crate::error::Error;
 use crate::{dialogue, notice};
 
@@ -33,5 +32,5 @@ pub(super) async fn is_approved(
         return Ok(false);
     }
     let question = format!("Approve {what}?");
-    Ok(dialogue::confirm(Arc::default(), "", &question).await)
+    Ok(dialogue::confirm(&Console::default(), "", &question).await)
 }

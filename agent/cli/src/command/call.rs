@@ -139,10 +139,6 @@ impl CallArgs {
         if let Some(file) = &self.output_file {
             output_file::save(result, file)?;
         }
-        Ok(if result.is_error {
-            Exit::Failed
-        } else {
-            Exit::Success
-        })
+        Ok(Exit::Failed.when(result.is_error))
     }
 }

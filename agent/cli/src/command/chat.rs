@@ -34,16 +34,12 @@ impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         // Each prompt gets its own token; this one is never cancelled.
         let token = CancellationToken::new();
-        let mut opened = self
+        let format = self.output.format;
+        let how_to_grant = Arc::new(how_to_grant);
+        let opening = self
             .options
-            .open(
-                self.output.format,
-                Arc::default(),
-                Arc::new(how_to_grant),
-                token,
-                None,
-            )
-            .await?;
+            .open(format, Arc::default(), how_to_grant, token, None);
+        let mut opened = opening.await?;
         // A hint to continue in a chat helps nobody who is in one.
         opened.runner.resume = None;
         let input = Input::new(!self.no_history)?;

@@ -77,11 +77,7 @@ impl DoctorArgs {
             let lines = lines.map(|line| fit::hanging(&line, width, "", "  "));
             output::page(&lines.collect::<String>())?;
         }
-        Ok(if findings.is_empty() {
-            Exit::Success
-        } else {
-            Exit::Problems
-        })
+        Ok(Exit::Problems.when(!findings.is_empty()))
     }
 }
 
@@ -120,11 +116,8 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
             findings.extend(unmet(services));
             findings.extend(unsent(services));
         }
-        Err(error @ Error::Config(SettingsError::Service(_))) => {
-            findings.push(Finding::new("root", error.to_string()));
-        }
         // The mistake of a setting is a finding of its own.
-        Err(Error::Config(_)) => {}
+        Err(Error::Config(error)) if !matches!(error, SettingsError::Service(_)) => {}
         Err(error) => findings.push(Finding::new("root", error.to_string())),
     }
     findings

@@ -194,12 +194,8 @@ fn subcommand(record: &'static host::Command) -> Command {
     let arguments = record.arguments.iter();
     let command = arguments.fold(Command::new(record.name), with_argument);
     // The options of the program that a command has in common set a description of their own.
-    let mut command = record
-        .rules
-        .iter()
-        .fold(command, with_rule)
-        .about(record.about)
-        .long_about(None);
+    let command = record.rules.iter().fold(command, with_rule);
+    let mut command = command.about(record.about).long_about(None);
     if !record.details.is_empty() {
         command = command.long_about(format!("{}\n\n{}", record.about, record.details));
     }

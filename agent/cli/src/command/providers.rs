@@ -94,11 +94,7 @@ impl ProvidersArgs {
                 "no service is configured, so none was asked; set its key, or the setting `provider`",
             );
         }
-        Ok(if has_failed {
-            Exit::Problems
-        } else {
-            Exit::Success
-        })
+        Ok(Exit::Problems.when(has_failed))
     }
 }
 

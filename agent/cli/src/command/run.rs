@@ -56,16 +56,12 @@ impl RunArgs {
         let console = Arc::default();
         let token = interrupt::token(&console)?;
         let consent = self.approvals.consent();
-        let mut opened = self
+        let format = self.output.format;
+        let how_to_grant = Arc::new(how_to_grant);
+        let opening = self
             .options
-            .open(
-                self.output.format,
-                console,
-                Arc::new(how_to_grant),
-                token.clone(),
-                consent,
-            )
-            .await?;
+            .open(format, console, how_to_grant, token.clone(), consent);
+        let mut opened = opening.await?;
         let session = &mut opened.session;
         let runner = &opened.runner;
         if let Some(attachment) = attachments.first().filter(|_| runner.is_direct()) {

@@ -83,14 +83,10 @@ fn comment(text: &str) -> String {
 
 /// Returns the flag and the variable of a key, and the rule for untrusted projects.
 fn sources(key: &KeyAbout) -> String {
-    let flag = key
-        .flag
-        .map(|flag| format!("{}; ", flag.name))
-        .unwrap_or_default();
-    let variable = key
-        .variable()
-        .map(|variable| format!("{variable}; "))
-        .unwrap_or_default();
+    let flag = key.flag.map(|flag| format!("{}; ", flag.name));
+    let flag = flag.unwrap_or_default();
+    let variable = key.variable().map(|variable| format!("{variable}; "));
+    let variable = variable.unwrap_or_default();
     format!("{flag}{variable}from an untrusted project: {}", key.project)
 }
 

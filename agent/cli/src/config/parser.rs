@@ -27,10 +27,8 @@ pub(super) fn model_name(text: &str, _: Base<'_>) -> Result<String, String> {
 }
 
 pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|number| (0.0..=2.0).contains(number));
+    let number = text.parse().ok();
+    let number = number.filter(|number| (0.0..=2.0).contains(number));
     number.ok_or_else(|| "must be a number from 0 to 2".to_owned())
 }
 

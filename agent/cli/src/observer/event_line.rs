@@ -106,10 +106,8 @@ fn end_suffix(name: &str, result: &ToolResult) -> String {
             .iter()
             .any(|family| tool.starts_with(family));
     let text = result.to_text();
-    let end = text
-        .lines()
-        .next()
-        .filter(|first| is_state && first.starts_with('['));
+    let first = text.lines().next();
+    let end = first.filter(|first| is_state && first.starts_with('['));
     end.map(|end| format!(" {}", line(end))).unwrap_or_default()
 }
 

@@ -94,11 +94,8 @@ impl RunState {
                 error,
                 ..
             } => {
-                let call = self
-                    .open
-                    .iter()
-                    .position(|call| call.id == *id)
-                    .map(|index| self.open.remove(index));
+                let index = self.open.iter().position(|call| call.id == *id);
+                let call = index.map(|index| self.open.remove(index));
                 if let Some(code) = *error {
                     if agent.is_none() {
                         let failure = CallFailure::new(name, code, result);

@@ -52,9 +52,8 @@ impl ProgramSession {
     fn restore(&mut self, conversation: Vec<Message>) {
         let session = &mut self.open.session;
         if session.messages().is_empty() {
-            let conversation = conversation
-                .into_iter()
-                .filter(|message| message.role != Role::System);
+            let conversation = conversation.into_iter();
+            let conversation = conversation.filter(|message| message.role != Role::System);
             conversation.for_each(|message| session.push(message));
         }
     }

@@ -27,9 +27,8 @@ pub(super) struct ProjectTexts {
 impl ProjectTexts {
     /// Reads the instructions, and takes the settings files that are in effect.
     pub(super) fn read(cx: &ToolContext, settings: &Settings) -> Self {
-        let instructions = settings
-            .root()
-            .and_then(|root| instructions::read(root, cx));
+        let root = settings.root();
+        let instructions = root.and_then(|root| instructions::read(root, cx));
         let records = Records::own();
         let of_instructions = instructions
             .clone()
@@ -102,7 +101,7 @@ async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Cons
     if !dialogue::has_person() || page.lines().count() > MAX_LINES {
         return false;
     }
-    if !dialogue::confirm(console.clone(), &page, question).await {
+    if !dialogue::confirm(console, &page, question).await {
         return false;
     }
     let recorded = Records::own().map(|records| records.approve(&unapproved.content));

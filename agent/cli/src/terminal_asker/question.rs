@@ -55,12 +55,8 @@ pub(super) fn question(
 ) -> Excerpt {
     let approval = question.approval;
     let width = width();
-    let asks = if approval.targets.is_empty() {
-        "asks to run"
-    } else {
-        "asks for"
-    };
-    let mut text = format!("{} {asks}:\n", paint(STRONG, question.caller()));
+    let caller = paint(STRONG, question.caller());
+    let mut text = format!("{caller} {}:\n", question.verb());
     for target in approval.targets {
         let is_loss = target.access() == Access::Destroy;
         let style = if is_loss { BAD } else { ALERT };

@@ -166,10 +166,8 @@ impl Events {
     fn position(&self, index: Raw<'_>) -> Option<usize> {
         // The only open block takes the fragment also if the index is another one, because some services number blocks wrongly or not at
         // all.
-        let named = self
-            .open
-            .iter()
-            .position(|open| Some(open.index) == index.number());
+        let mut open = self.open.iter();
+        let named = open.position(|open| Some(open.index) == index.number());
         named.or((self.open.len() == 1).then_some(0))
     }
 

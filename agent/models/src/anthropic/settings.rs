@@ -47,9 +47,8 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
         None => {}
     }
     if facts.is_some_and(|facts| facts.binds_context) {
-        let thinking = fields
-            .entry("thinking")
-            .or_insert_with(|| json!({"type": "adaptive"}));
+        let thinking = fields.entry("thinking");
+        let thinking = thinking.or_insert_with(|| json!({"type": "adaptive"}));
         if thinking["type"] == "adaptive" {
             thinking["block_binding"] = json!({"prefix_mismatch_behavior": "drop_block"});
         }

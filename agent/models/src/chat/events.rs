@@ -138,10 +138,8 @@ impl Events {
         }
         let details = message.get(DETAILS).elements();
         if !details.is_empty() {
-            let merged = self
-                .thought_item
-                .entry(DETAILS)
-                .or_insert_with(|| json!([]));
+            let merged = self.thought_item.entry(DETAILS);
+            let merged = merged.or_insert_with(|| json!([]));
             let merged = merged.as_array_mut().into_iter();
             merged.for_each(|merged| {
                 details
@@ -155,17 +153,13 @@ impl Events {
 fn read_part(part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
     let fields = part.fields();
     let kind = fields.get("type").text();
+    let text = |name: &str| fields.get(name).text().unwrap_or_default();
     match kind.as_deref() {
-        Some("text") => turn.write(Kind::Text, &fields.get("text").text().unwrap_or_default()),
-        None if fields.get("text").is_string() => {
-            turn.write(Kind::Text, &fields.get("text").text().unwrap_or_default())
-        }
+        Some("text") => turn.write(Kind::Text, &text("text")),
+        None if fields.get("text").is_string() => turn.write(Kind::Text, &text("text")),
         Some("refusal") => {
             turn.is_refusal = true;
-            turn.write(
-                Kind::Text,
-                &fields.get("refusal").text().unwrap_or_default(),
-            );
+            turn.write(Kind::Text, &text("refusal"));
         }
         // Mistral's form.
         Some("thinking") => {

@@ -23,15 +23,12 @@ pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
             results,
             content: prompts,
         } => {
-            let results: Vec<_> = results
-                .into_iter()
-                .map(|result| response(model, result))
-                .collect();
+            let results = results.into_iter();
+            let results: Vec<_> = results.map(|result| response(model, result)).collect();
             let prompts: Vec<_> = prompts.iter().map(part).collect();
             // Other parts beside a response are refused: https://github.com/google-gemini/gemini-cli/pull/16137
-            let parts = [results, prompts]
-                .into_iter()
-                .filter(|parts| !parts.is_empty());
+            let parts = [results, prompts].into_iter();
+            let parts = parts.filter(|parts| !parts.is_empty());
             parts.map(|parts| content("user", parts)).collect()
         }
         Unit::Assistant(said) => {
@@ -59,12 +56,8 @@ fn inline(mime_type: &str, data: &str) -> Value {
 fn response(model: &Profile, result: ResultShown<'_>) -> Value {
     let is_image = |content: &&Content| matches!(content, Content::Image { .. });
     let images: Vec<_> = result.content.iter().filter(is_image).map(part).collect();
-    let texts: Vec<_> = result
-        .content
-        .iter()
-        .filter(|content| !is_image(content))
-        .cloned()
-        .collect();
+    let texts = result.content.iter().filter(|content| !is_image(content));
+    let texts: Vec<_> = texts.cloned().collect();
     let key = if result.is_error { "error" } else { "result" };
     let mut response = json!({"name": result.name, "response": {key: only_text(&texts)}});
     if !images.is_empty() {
@@ -102,10 +95,8 @@ fn own_part(model: &Profile, said: Said<'_>) -> Value {
 
 /// Returns true if a model is of version 3 or later.
 fn is_version_3(model: &str) -> bool {
-    let name = model
-        .strip_prefix("models/")
-        .unwrap_or(model)
-        .to_lowercase();
+    let name = model.strip_prefix("models/");
+    let name = name.unwrap_or(model).to_lowercase();
     let version = name.strip_prefix("gemini-");
     version.is_some_and(|version| !version.starts_with(['1', '2']))
 }
@@ -121,11 +112,8 @@ fn has_call_ids(model: &str) -> bool {
 /// Adds the fields of a request after the contents.
 pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     if !parts.system.is_empty() {
-        let texts: Vec<_> = parts
-            .system
-            .iter()
-            .map(|text| json!({"text": text}))
-            .collect();
+        let texts = parts.system.iter();
+        let texts: Vec<_> = texts.map(|text| json!({"text": text})).collect();
         body.field("systemInstruction", &json!({"parts": texts}));
     }
     if parts.tools.list().len() > 0 {

@@ -51,9 +51,8 @@ fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Vec<Value> {
     while let Some(part) = said.next() {
         match part {
             Said::Item(item) if item["type"] == "reasoning" => {
-                let is_sealed = item["encrypted_content"]
-                    .as_str()
-                    .is_some_and(|sealed| !sealed.is_empty());
+                let sealed = item["encrypted_content"].as_str();
+                let is_sealed = sealed.is_some_and(|sealed| !sealed.is_empty());
                 // A thought goes with the item after it.
                 let has_next = said.peek().is_some_and(|next| match next {
                     Said::Text { beside, .. } | Said::Call { beside, .. } => beside.is_some(),

@@ -62,9 +62,8 @@ declare_keys! {
 
 /// Returns the clauses that the linked families ask for.
 fn default_clauses() -> Vec<Setting<Clause>> {
-    let clauses = extension::list()
-        .into_iter()
-        .flat_map(|extension| extension.parts.default_grants);
+    let clauses = extension::list().into_iter();
+    let clauses = clauses.flat_map(|extension| extension.parts.default_grants);
     clauses
         .filter_map(|clause| clause.parse().ok())
         .map(Setting::from_default)

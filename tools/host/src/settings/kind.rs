@@ -45,20 +45,14 @@ pub fn printed_text<T: Display + 'static, S: Slot<Value = T> + From<Setting<T>>>
 /// Returns the [`Kind`] that reads a duration such as `30s`. In TOML it must be a string, since an integer has no unit. A string
 /// without a unit is in seconds.
 pub fn duration<S: Slot<Value = Duration> + From<Setting<Duration>>>() -> Kind<S> {
-    scalar(
-        TomlType::String("a string such as \"30s\""),
-        time,
-        Duration::document,
-    )
+    let expected = TomlType::String("a string such as \"30s\"");
+    scalar(expected, time, Duration::document)
 }
 
 /// Returns the kind of a string such as `200MB`.
 pub fn size<S: Slot<Value = Size> + From<Setting<Size>>>() -> Kind<S> {
-    scalar(
-        TomlType::String("a string such as \"200MB\""),
-        bytes,
-        Size::document,
-    )
+    let expected = TomlType::String("a string such as \"200MB\"");
+    scalar(expected, bytes, Size::document)
 }
 
 /// Returns the kind of a boolean.
@@ -155,10 +149,8 @@ fn scalar<T: 'static, S: Slot<Value = T> + From<Setting<T>>>(
         from_toml: Box::new(move |section, key| Ok(section.scalar(key, toml, parse)?.map(S::from))),
         from_texts: Box::new(move |texts, origin| {
             let text = texts.last().map(String::as_str).unwrap_or_default();
-            Ok(S::from(Setting::new(
-                parse(text, Base::default())?,
-                origin.clone(),
-            )))
+            let value = parse(text, Base::default())?;
+            Ok(S::from(Setting::new(value, origin.clone())))
         }),
         document,
         is_scalar: true,

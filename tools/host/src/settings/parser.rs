@@ -181,8 +181,7 @@ pub fn key_source(
     variable: &Option<Setting<String>>,
     file: &Option<Setting<PathBuf>>,
 ) -> Option<Setting<KeySource>> {
-    let variable = variable
-        .clone()
-        .map(|name| name.map(KeySource::Environment));
+    let variable = variable.clone();
+    let variable = variable.map(|name| name.map(KeySource::Environment));
     variable.or_else(|| file.clone().map(|file| file.map(KeySource::File)))
 }

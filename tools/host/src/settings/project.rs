@@ -85,10 +85,8 @@ impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
     pub fn bounds() -> Self {
         Self::new("only to lower it", SPENDS, |project, user| {
             let project = project.set()?;
-            let is_higher = user
-                .settings()
-                .iter()
-                .any(|user| project.value > user.value);
+            let mut limits = user.settings().iter();
+            let is_higher = limits.any(|user| project.value > user.value);
             is_higher.then_some(&project.origin)
         })
     }
@@ -97,10 +95,8 @@ impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
     pub fn lower() -> Self {
         Self::new("only to lower it", SPENDS, |project, user| {
             let project = project.set()?;
-            let is_lower = user
-                .settings()
-                .iter()
-                .any(|user| project.value <= user.value);
+            let mut limits = user.settings().iter();
+            let is_lower = limits.any(|user| project.value <= user.value);
             (!is_lower).then_some(&project.origin)
         })
     }

@@ -56,12 +56,8 @@ impl Found {
     }
 
     fn how_to_trust(&self, user: Option<&Path>) -> String {
-        let folder = self
-            .path
-            .parent()
-            .unwrap_or(&self.path)
-            .display()
-            .to_string();
+        let folder = self.path.parent().unwrap_or(&self.path);
+        let folder = folder.display().to_string();
         match (&self.trusting, user) {
             (Some(_), _) => format!(
                 "{} trust shows what the file grants, and approves its content",

@@ -37,17 +37,10 @@ pub(super) fn readable(
     let mut profiles = BTreeMap::new();
     match sections {
         Ok(sections) => {
-            for (
-                Setting {
-                    value: name,
-                    origin,
-                },
-                mut section,
-            ) in sections
-            {
-                let (value, found) = Values::read(&mut section, true);
+            for (name, mut section) in sections {
+                let (values, found) = Values::read(&mut section, true);
                 note(found.or(section.finish().err()));
-                profiles.insert(name, Setting { value, origin });
+                profiles.insert(name.value, Setting::new(values, name.origin));
             }
         }
         Err(found) => note(Some(found)),

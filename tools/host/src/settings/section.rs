@@ -163,10 +163,8 @@ impl<'a> Section<'a> {
                     .find(|(field, _)| is_like_a_secret(field.get_ref()))
             {
                 let origin = origin(self.path, self.text, field.span().start);
-                return Err(SettingsError::Secret {
-                    origin,
-                    key: self.full_key(&format!("{path}.{}", field.get_ref())),
-                });
+                let key = self.full_key(&format!("{path}.{}", field.get_ref()));
+                return Err(SettingsError::Secret { origin, key });
             }
             self.convert(&path, item, |table, base| {
                 convert(name.get_ref(), table, base)
@@ -183,11 +181,8 @@ impl<'a> Section<'a> {
         convert: impl FnOnce(T, Base<'_>) -> Result<U, String>,
     ) -> Result<Setting<U>, SettingsError> {
         let invalid = |at: usize, reason: String| {
-            SettingsError::value(
-                &origin(self.path, self.text, at),
-                self.full_key(key),
-                reason,
-            )
+            let origin = origin(self.path, self.text, at);
+            SettingsError::value(&origin, self.full_key(key), reason)
         };
         let table = T::deserialize(ValueDeserializer::from(item.clone())).map_err(|error| {
             let at = error.span().map_or(item.span().start, |span| span.start);
@@ -211,10 +206,8 @@ impl<'a> Section<'a> {
             let path = format!("{key}.{}", name.get_ref());
             let origin = origin(self.path, self.text, name.span().start);
             let table = self.table_from(&path, value)?;
-            sections.push((
-                Setting::new(name.into_inner().into_owned(), origin),
-                self.child(&path, table),
-            ));
+            let name = Setting::new(name.into_inner().into_owned(), origin);
+            sections.push((name, self.child(&path, table)));
         }
         Ok(sections)
     }
@@ -230,15 +223,10 @@ impl<'a> Section<'a> {
         for (key, value) in left {
             let name = format!("{inside}{}", key.get_ref());
             let inner = format!("{name}.");
+            let mut known = self.known_keys.iter();
+            let is_known = known.any(|known| known.starts_with(&inner));
             match value.get_ref() {
-                DeValue::Table(table)
-                    if self
-                        .known_keys
-                        .iter()
-                        .any(|known| known.starts_with(&inner)) =>
-                {
-                    self.check_taken(table, &inner)?;
-                }
+                DeValue::Table(table) if is_known => self.check_taken(table, &inner)?,
                 _ => return Err(self.unknown(key, inside)),
             }
         }
@@ -251,13 +239,10 @@ impl<'a> Section<'a> {
         if is_like_a_secret(key.get_ref()) {
             return SettingsError::Secret { origin, key: name };
         }
-        let inside_known = self
-            .known_keys
-            .iter()
-            .filter_map(|known| known.strip_prefix(inside));
-        let mut known: Vec<_> = inside_known
-            .filter_map(|known| known.split('.').next())
-            .collect();
+        let inside_known = self.known_keys.iter();
+        let inside_known = inside_known.filter_map(|known| known.strip_prefix(inside));
+        let known = inside_known.filter_map(|known| known.split('.').next());
+        let mut known: Vec<_> = known.collect();
         known.dedup();
         let near = ToolError::near(key.get_ref(), known.iter().copied());
         let near = near.first().map(|near| format!("{inside}{near}"));

@@ -70,15 +70,10 @@ impl Settings {
             .into_iter()
             .chain(of_files)
             .find_map(|values| values.of::<AccessKeys>().profile.clone());
-        let profile = profile
-            .map(|name| take_profile(&mut layers, &name))
-            .transpose()?;
-        let named = layers
-            .iter()
-            .map(|layer| &layer.values)
-            .chain([&environment, &flags])
-            .cloned()
-            .collect();
+        let profile = profile.map(|name| take_profile(&mut layers, &name));
+        let profile = profile.transpose()?;
+        let named = layers.iter().map(|layer| &layer.values);
+        let named = named.chain([&environment, &flags]).cloned().collect();
         let mut settings = Self {
             files,
             named,
@@ -240,10 +235,8 @@ impl Settings {
             // The user's own file is hidden altogether.
             .filter(|file| file.role != "user")
             .map(|file| file.path.as_path());
-        let named = self
-            .named
-            .iter()
-            .flat_map(|values| values.files(FileUse::Control));
+        let named = self.named.iter();
+        let named = named.flat_map(|values| values.files(FileUse::Control));
         files
             .chain(named)
             .chain(self.control.iter().map(PathBuf::as_path))
@@ -304,10 +297,8 @@ impl Settings {
             let reason = format!("conflicts with {other}; remove one of them");
             return Err(SettingsError::value(origin, key, reason));
         }
-        let owners: Vec<_> = Values::keys()
-            .filter(|key| key.needs_owner)
-            .filter_map(|key| key.owner)
-            .collect();
+        let owners = Values::keys().filter(|key| key.needs_owner);
+        let owners: Vec<_> = owners.filter_map(|key| key.owner).collect();
         if owners
             .iter()
             .any(|owner| self.values.origin(owner).is_some() && self.values.changes(owner, &upper))

@@ -72,9 +72,8 @@ pub(super) fn effects(layer: &Layer) -> Vec<String> {
 
 /// Returns a line for each value that is set, and whether every project may set it.
 fn rows(prefix: &str, values: &Values) -> Vec<(bool, String)> {
-    let set = values
-        .rows()
-        .filter(|(_, _, origin)| *origin != Origin::Default);
+    let set = values.rows();
+    let set = set.filter(|(_, _, origin)| *origin != Origin::Default);
     set.map(|(key, value, _)| {
         (
             key.project == NARROWS,

@@ -52,13 +52,11 @@ pub struct Values {
 
 impl Default for Values {
     fn default() -> Self {
-        let own: Box<dyn KeySet> = Box::new(AccessKeys::default());
-        let of_families = extension::list()
-            .into_iter()
-            .flat_map(|extension| (extension.parts.keys)());
-        Self {
-            sets: [own].into_iter().chain(of_families).collect(),
+        let mut sets: Vec<Box<dyn KeySet>> = vec![Box::new(AccessKeys::default())];
+        for extension in extension::list() {
+            sets.extend((extension.parts.keys)());
         }
+        Self { sets }
     }
 }
 
@@ -153,10 +151,8 @@ impl Values {
     /// Applies the values of a higher layer. A key does not outlive the value of its owner beside which it was set, nor another key that
     /// sets the same.
     pub(super) fn apply(&mut self, upper: Self) {
-        let outlived: Vec<_> = Self::keys()
-            .filter(|key| self.is_outlived(key, &upper))
-            .map(|key| key.name)
-            .collect();
+        let outlived = Self::keys().filter(|key| self.is_outlived(key, &upper));
+        let outlived: Vec<_> = outlived.map(|key| key.name).collect();
         for (key, slot) in self.entries_mut() {
             if outlived.contains(&key.about().name) {
                 slot.replace(key.default());

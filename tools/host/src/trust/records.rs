@@ -107,9 +107,8 @@ impl Records {
     pub fn approved_texts(&self, kind: &str) -> Vec<(PathBuf, Option<String>)> {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let all = folders.flat_map(|folder| approvals(&folder.path()));
-        let approved = all
-            .filter_map(|(path, _)| self.read(&path))
-            .filter(|approved| approved.kind == kind);
+        let approved = all.filter_map(|path| self.read(&path));
+        let approved = approved.filter(|approved| approved.kind == kind);
         approved
             .map(|approved| (PathBuf::from(approved.path), approved.text))
             .collect()
@@ -118,7 +117,7 @@ impl Records {
     /// Removes all approvals of a folder. Returns true if there was one.
     pub fn revoke(&self, folder: &Path) -> Result<bool, RecordError> {
         let mut was_approved = false;
-        for (path, _) in approvals(&self.folder_of(folder)) {
+        for path in approvals(&self.folder_of(folder)) {
             was_approved |=
                 private::remove(&path).map_err(|source| RecordError { path, source })?;
         }
@@ -132,9 +131,8 @@ impl Records {
         if path.exists() {
             return Ok(());
         }
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.unwrap_or_default();
         write(path, &now.as_millis().to_string())
     }
 
@@ -157,7 +155,7 @@ impl Records {
     fn latest(&self, content: &Content) -> Option<String> {
         let path = content.path.to_string_lossy();
         let approvals = approvals(&self.folder_of(content.folder()));
-        approvals.iter().rev().find_map(|(file, _)| {
+        approvals.iter().rev().find_map(|file| {
             let approved = self.read(file)?;
             (approved.kind == content.kind && approved.path == path).then_some(approved.text?)
         })
@@ -167,7 +165,7 @@ impl Records {
     fn make_room(&self, folder: &Path) {
         let approvals = approvals(folder);
         let surplus = (approvals.len() + 1).saturating_sub(MAX_APPROVED);
-        for (path, _) in approvals.iter().take(surplus) {
+        for path in approvals.iter().take(surplus) {
             // Another process may have removed it.
             let _ = private::remove(path);
         }
@@ -204,25 +202,16 @@ fn write(path: PathBuf, text: &str) -> Result<(), RecordError> {
     replace(&path, text).map_err(|source| RecordError { path, source })
 }
 
-/// Returns the files of approvals in a folder of records with their times, the oldest first.
-fn approvals(folder: &Path) -> Vec<(PathBuf, SystemTime)> {
+/// Returns the files of approvals in a folder of records, the oldest first.
+fn approvals(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.filter(|entry| {
-        entry
-            .path()
-            .extension()
-            .is_some_and(|extension| extension == "json")
+    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|end| end == "json"));
+    files.sort_by_cached_key(|file| {
+        let modified = file.symlink_metadata().and_then(|file| file.modified());
+        (modified.unwrap_or(SystemTime::UNIX_EPOCH), file.clone())
     });
-    let timed = files.map(|entry| {
-        let time = entry
-            .metadata()
-            .and_then(|metadata| metadata.modified())
-            .unwrap_or(SystemTime::UNIX_EPOCH);
-        (entry.path(), time)
-    });
-    let mut approvals: Vec<_> = timed.collect();
-    approvals.sort_by(|(one, first), (other, second)| (first, one).cmp(&(second, other)));
-    approvals
+    files
 }
 
 #[cfg(test)]
