@@ -21,6 +21,7 @@ use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
 use crate::command::has_word;
 use crate::disk::entries;
+use crate::prepare::fail;
 use crate::{Sandbox, lookup};
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
@@ -76,9 +77,7 @@ impl Code {
     ) -> Result<Self, ToolError> {
         let workspace = cx.need::<Workspace>()?;
         let sandbox = cx.need::<Sandbox>()?;
-        let cwd = Normaliser::Path
-            .apply(cwd)
-            .map_err(|error| ToolError::execution_failed(error.to_string()))?;
+        let cwd = Normaliser::Path.apply(cwd).map_err(fail)?;
         let root = workspace.root();
         let mut search = Search::new(root, &root.join(cwd));
         let folders = lookup::folders(&sandbox.toolchains(&workspace));
