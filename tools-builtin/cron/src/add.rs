@@ -61,12 +61,8 @@ pub(crate) async fn add(
     spec.principal = cx.principal().map(str::to_owned);
     spec.exposed = cx.is_exposed();
     let job = jobs.add(spec, Timestamp::now()).await?;
-    let next = job
-        .spec
-        .upcoming(Timestamp::now(), 1)?
-        .first()
-        .map(show)
-        .unwrap_or_default();
+    let upcoming = job.spec.upcoming(Timestamp::now(), 1)?;
+    let next = upcoming.first().map(show).unwrap_or_default();
     Ok(format!(
         "job {}: {}, next run {next}",
         job.id, job.spec.schedule
@@ -190,22 +186,19 @@ fn work(
 }
 
 /// Refuses an inner call. The mistake is one of that call, so it is no violation of the schema of this one.
-fn refuse_inner(error: ToolError) -> ToolError {
-    refuse(&error.to_string())
-}
 
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
 fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let Work::Call { tool, arguments } = &spec.work else {
         return Ok(());
     };
-    let entry = cx.resolve(tool).map_err(refuse_inner)?;
+    let entry = cx.resolve(tool).map_err(refuse)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
     let find = |name: &str| cx.resolve(name).ok();
     let has_secret = entry.masked_in(&arguments, &find).value() != arguments.value();
     // A job has no conversation.
     let of_job = cx.without_conversation();
-    let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(refuse_inner)?;
+    let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(refuse)?;
     if has_secret {
         return Err(refuse(
             "a job cannot keep a secret; give the tool its secret by the settings",
@@ -244,10 +237,8 @@ fn tools_of(cx: &ToolContext, work: &Work) -> Vec<String> {
         Work::Call { tool, .. } => Some(tool.clone()),
         Work::Prompt(_) => None,
     };
-    let mut names: Vec<_> = listed
-        .chain(called)
-        .filter(|name| cx.resolve(name).is_ok())
-        .collect();
+    let names = listed.chain(called).filter(|name| cx.resolve(name).is_ok());
+    let mut names: Vec<_> = names.collect();
     names.sort();
     names.dedup();
     names
@@ -314,8 +305,8 @@ pub(crate) fn show(run: &Zoned) -> String {
     run.strftime("%a %Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
-fn refuse(reason: &str) -> ToolError {
-    ToolError::execution_failed(reason)
+fn refuse(reason: impl std::fmt::Display) -> ToolError {
+    ToolError::execution_failed(reason.to_string())
 }
 
 /// The characters of a line. A terminal shows 160 of them before the person asks for the rest.
