@@ -82,10 +82,8 @@ impl Code {
         let mut search = Search::new(root, &root.join(cwd));
         let folders = lookup::folders(&sandbox.toolchains(&workspace));
         let is_known = search.add_commands(commands, text, &folders) && search.follow();
-        let below = search
-            .found
-            .iter()
-            .filter_map(|path| path.strip_prefix(root).ok());
+        let found = search.found.iter();
+        let below = found.filter_map(|path| path.strip_prefix(root).ok());
         let names = below.map(|path| visible_line(&path.to_string_lossy(), 100));
         let rest = if is_known {
             search.reach.digest(root)

@@ -258,10 +258,8 @@ impl Prepared {
         if let Some(watch) = watch.as_ref().filter(|_| is_kept) {
             watch.before.check(root)?;
         }
-        let protected = watch
-            .as_ref()
-            .map(|watch| watch.before.paths())
-            .unwrap_or_default();
+        let protected = watch.as_ref().map(|watch| watch.before.paths());
+        let protected = protected.unwrap_or_default();
         let written = match (&confinement, may_write) {
             (None, _) => vec![PathBuf::from("/")],
             (Some(_), true) => granted.writable_on_disk(workspace),
@@ -298,11 +296,8 @@ impl Prepared {
             let cache = folders.cache().map_err(fail)?;
             walls.write.push(cache.to_owned());
         }
-        let written = walls
-            .write
-            .iter()
-            .filter(|path| !path.starts_with(root))
-            .cloned();
+        let written = walls.write.iter();
+        let written = written.filter(|path| !path.starts_with(root)).cloned();
         let disk = Disk::new(
             [root.to_owned(), scratch.path.clone()]
                 .into_iter()

@@ -137,10 +137,8 @@ fn targets(call: ShellArguments) -> Targets {
         let shell = [call.shell.program(), "-c".to_owned()].map(Word::Known);
         shell.into_iter().chain([whole(&read)]).collect::<Vec<_>>()
     });
-    let commands = read
-        .commands
-        .iter()
-        .map(|words| words.iter().cloned().collect());
+    let commands = read.commands.iter();
+    let commands = commands.map(|words| words.iter().cloned().collect());
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
         let variables = variables(&call.env).map(|word| Word::Known(word.to_owned()));

@@ -346,10 +346,8 @@ fn is_alive(process: u32) -> bool {
 
 /// Returns the folder of git of a root, which may be missing, and that of the repository around it.
 fn of_root(root: &Path) -> impl Iterator<Item = PathBuf> {
-    let around = root
-        .ancestors()
-        .map(|folder| folder.join(GIT))
-        .find(|git| git.symlink_metadata().is_ok());
+    let mut around = root.ancestors().map(|folder| folder.join(GIT));
+    let around = around.find(|git| git.symlink_metadata().is_ok());
     let own = root.join(GIT);
     let around = around.filter(|git| *git != own);
     [own].into_iter().chain(around)
