@@ -4,7 +4,6 @@ use tools::ToolError;
 use tools::protocol::Word;
 
 use crate::command::command;
-use crate::prepare::fail;
 use tools::visible::visible_diff_line;
 
 /// The line about the time after the start of a background program.
@@ -47,7 +46,8 @@ impl Request {
                 format!("runs by {}:", self.program) + &lines.chain(variables).collect::<String>()
             }
             None => {
-                let command = command(&self.env, &self.program, &self.args).map_err(fail)?;
+                let command = command(&self.env, &self.program, &self.args)
+                    .map_err(|error| ToolError::execution_failed(error.to_string()))?;
                 format!("runs: {command}")
             }
         };
