@@ -172,7 +172,7 @@ fn work(
             "`arguments` belong to a tool, and none is named; write the task into `prompt` alone",
         )),
         // Neither targets nor rules of the job would name the tool that it calls.
-        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => Err(refuse(&format!(
+        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => Err(refuse(format!(
             "a job cannot use {tool}; if it is to call another tool, name that tool itself"
         ))),
         (None, Some(tool)) => Ok(Work::Call { tool, arguments }),
@@ -205,7 +205,7 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
         ));
     }
     if let Some(target) = targets.iter().find(|target| !spec.grant.permits(target)) {
-        return Err(refuse(&format!(
+        return Err(refuse(format!(
             "this session has no grant for {target}, so the job could not do it; choose another call, or ask the user for the grant"
         )));
     }
@@ -221,7 +221,7 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
             let target = ruling
                 .target
                 .map_or_else(|| "it".to_owned(), ToString::to_string);
-            Err(refuse(&format!(
+            Err(refuse(format!(
                 "a rule of this session denies {target} or asks about it, so the job could not do it; choose another call"
             )))
         }
