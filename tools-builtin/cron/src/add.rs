@@ -61,12 +61,8 @@ pub(crate) async fn add(
     spec.principal = cx.principal().map(str::to_owned);
     spec.exposed = cx.is_exposed();
     let job = jobs.add(spec, Timestamp::now()).await?;
-    let next = job
-        .spec
-        .upcoming(Timestamp::now(), 1)?
-        .first()
-        .map(show)
-        .unwrap_or_default();
+    let upcoming = job.spec.upcoming(Timestamp::now(), 1)?;
+    let next = upcoming.first().map(show).unwrap_or_default();
     Ok(format!(
         "job {}: {}, next run {next}",
         job.id, job.spec.schedule
@@ -176,7 +172,7 @@ fn work(
             "`arguments` belong to a tool, and none is named; write the task into `prompt` alone",
         )),
         // Neither targets nor rules of the job would name the tool that it calls.
-        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => Err(refuse(&format!(
+        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => Err(refuse(format!(
             "a job cannot use {tool}; if it is to call another tool, name that tool itself"
         ))),
         (None, Some(tool)) => Ok(Work::Call { tool, arguments }),
@@ -190,29 +186,26 @@ fn work(
 }
 
 /// Refuses an inner call. The mistake is one of that call, so it is no violation of the schema of this one.
-fn refuse_inner(error: ToolError) -> ToolError {
-    refuse(&error.to_string())
-}
 
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
 fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let Work::Call { tool, arguments } = &spec.work else {
         return Ok(());
     };
-    let entry = cx.resolve(tool).map_err(refuse_inner)?;
+    let entry = cx.resolve(tool).map_err(refuse)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
     let find = |name: &str| cx.resolve(name).ok();
     let has_secret = entry.masked_in(&arguments, &find).value() != arguments.value();
     // A job has no conversation.
     let of_job = cx.without_conversation();
-    let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(refuse_inner)?;
+    let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(refuse)?;
     if has_secret {
         return Err(refuse(
             "a job cannot keep a secret; give the tool its secret by the settings",
         ));
     }
     if let Some(target) = targets.iter().find(|target| !spec.grant.permits(target)) {
-        return Err(refuse(&format!(
+        return Err(refuse(format!(
             "this session has no grant for {target}, so the job could not do it; choose another call, or ask the user for the grant"
         )));
     }
@@ -228,7 +221,7 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
             let target = ruling
                 .target
                 .map_or_else(|| "it".to_owned(), ToString::to_string);
-            Err(refuse(&format!(
+            Err(refuse(format!(
                 "a rule of this session denies {target} or asks about it, so the job could not do it; choose another call"
             )))
         }
@@ -244,10 +237,8 @@ fn tools_of(cx: &ToolContext, work: &Work) -> Vec<String> {
         Work::Call { tool, .. } => Some(tool.clone()),
         Work::Prompt(_) => None,
     };
-    let mut names: Vec<_> = listed
-        .chain(called)
-        .filter(|name| cx.resolve(name).is_ok())
-        .collect();
+    let names = listed.chain(called).filter(|name| cx.resolve(name).is_ok());
+    let mut names: Vec<_> = names.collect();
     names.sort();
     names.dedup();
     names
@@ -314,8 +305,8 @@ pub(crate) fn show(run: &Zoned) -> String {
     run.strftime("%a %Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
-fn refuse(reason: &str) -> ToolError {
-    ToolError::execution_failed(reason)
+fn refuse(reason: impl std::fmt::Display) -> ToolError {
+    ToolError::execution_failed(reason.to_string())
 }
 
 /// The characters of a line. A terminal shows 160 of them before the person asks for the rest.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use tools::{ToolError, ToolErrorKind};
+use tools::ToolError;
 use tools_store::StoreError;
 
 use crate::UnknownZone;
@@ -139,10 +139,7 @@ impl From<rusqlite::Error> for CronError {
 
 impl From<CronError> for ToolError {
     fn from(error: CronError) -> Self {
-        ToolErrorKind::ExecutionFailed {
-            message: error.to_string(),
-        }
-        .into()
+        Self::execution_failed(error.to_string())
     }
 }
 

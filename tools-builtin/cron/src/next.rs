@@ -65,10 +65,8 @@ fn next_following(
     let mut wall = zone.to_datetime(after);
     loop {
         let offset = zone.to_offset(start);
-        let end = zone
-            .following(start)
-            .next()
-            .map(|change| change.timestamp());
+        let change = zone.following(start).next();
+        let end = change.map(|change| change.timestamp());
         let moment = offset.to_timestamp(expression.next_match(wall)?).ok()?;
         match end.filter(|end| moment >= *end) {
             None => return Some(moment),

@@ -289,19 +289,14 @@ fn job_row(row: &Row<'_>) -> rusqlite::Result<Result<Job, UnreadableJob>> {
     let (id, workspace, next, resumed): (_, _, Option<i64>, Option<i64>) =
         (row.get(0)?, text(row, 1)?, row.get(3)?, row.get(5)?);
     Ok(match parse_spec(row.get_ref(2)?.as_bytes()?) {
-        Ok(spec) => {
-            let next = next.map(moment);
-            let is_paused = row.get(4)?;
-            let resumed = resumed.map(moment);
-            Ok(Job {
-                id,
-                workspace,
-                spec,
-                next,
-                is_paused,
-                resumed,
-            })
-        }
+        Ok(spec) => Ok(Job {
+            id,
+            workspace,
+            spec,
+            next: next.map(moment),
+            is_paused: row.get(4)?,
+            resumed: resumed.map(moment),
+        }),
         Err(reason) => Err(UnreadableJob {
             id,
             workspace,

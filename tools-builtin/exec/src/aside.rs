@@ -128,11 +128,8 @@ impl Aside {
     /// Returns the folder of a workspace.
     fn of(&self, root: &Path) -> PathBuf {
         let name = Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string();
-        let name: String = name
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .take(24)
-            .collect();
+        let name = name.chars().filter(char::is_ascii_alphanumeric);
+        let name: String = name.take(24).collect();
         self.0.join(name)
     }
 

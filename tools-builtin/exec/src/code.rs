@@ -21,6 +21,7 @@ use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
 use crate::command::has_word;
 use crate::disk::entries;
+use crate::prepare::fail;
 use crate::{Sandbox, lookup};
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
@@ -76,17 +77,13 @@ impl Code {
     ) -> Result<Self, ToolError> {
         let workspace = cx.need::<Workspace>()?;
         let sandbox = cx.need::<Sandbox>()?;
-        let cwd = Normaliser::Path
-            .apply(cwd)
-            .map_err(|error| ToolError::execution_failed(error.to_string()))?;
+        let cwd = Normaliser::Path.apply(cwd).map_err(fail)?;
         let root = workspace.root();
         let mut search = Search::new(root, &root.join(cwd));
         let folders = lookup::folders(&sandbox.toolchains(&workspace));
         let is_known = search.add_commands(commands, text, &folders) && search.follow();
-        let below = search
-            .found
-            .iter()
-            .filter_map(|path| path.strip_prefix(root).ok());
+        let found = search.found.iter();
+        let below = found.filter_map(|path| path.strip_prefix(root).ok());
         let names = below.map(|path| visible_line(&path.to_string_lossy(), 100));
         let rest = if is_known {
             search.reach.digest(root)

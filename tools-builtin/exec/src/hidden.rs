@@ -58,8 +58,8 @@ impl Shown<'_> {
                 .filter(|_| arg.starts_with('-'))
                 .map_or(&**arg, |it| it.1)
         });
-        let paths = values
-            .filter(|value| value.contains('/'))
+        let paths = values.filter(|value| value.contains('/'));
+        let paths = paths
             .map(|value| cwd.join(value))
             .filter(|path| path.exists());
         let hidden = paths.filter_map(|path| {

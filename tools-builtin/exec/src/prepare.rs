@@ -58,9 +58,7 @@ impl Place {
         has_walls: bool,
     ) -> Result<Self, ToolError> {
         let root = workspace.root();
-        let cwd = Normaliser::Path
-            .apply(&request.cwd)
-            .map_err(|error| fail(&error))?;
+        let cwd = Normaliser::Path.apply(&request.cwd).map_err(fail)?;
         let (clause, cwd) = match &*cwd {
             "." => ("fs:read:**".to_owned(), root.to_owned()),
             cwd => (format!("fs:read:{cwd}/**"), root.join(cwd)),
@@ -81,11 +79,10 @@ impl Place {
         })?;
         let mut hidden = Vec::new();
         if has_walls {
-            let read = &read;
             let shown = Shown {
                 sandbox,
                 root,
-                read,
+                read: &read,
             };
             if request.program.contains('/') {
                 shown.check(&program)?;
@@ -184,7 +181,7 @@ impl Prepared {
         };
         if streams == Streams::Terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_)))
         {
-            return Err(fail(&WallsError::NoTerminal));
+            return Err(fail(WallsError::NoTerminal));
         }
         let place = {
             let cx = cx.clone();
@@ -261,24 +258,20 @@ impl Prepared {
         if let Some(watch) = watch.as_ref().filter(|_| is_kept) {
             watch.before.check(root)?;
         }
-        let protected = watch
-            .as_ref()
-            .map(|watch| watch.before.paths())
-            .unwrap_or_default();
+        let protected = watch.as_ref().map(|watch| watch.before.paths());
+        let protected = protected.unwrap_or_default();
         let written = match (&confinement, may_write) {
             (None, _) => vec![PathBuf::from("/")],
             (Some(_), true) => granted.writable_on_disk(workspace),
             (Some(_), false) => Vec::new(),
         };
         let kept = if is_kept { &*protected } else { &[] };
-        let writing = cx
-            .watch_writes(&written, kept)
-            .map_err(|error| fail(&error))?;
-        let scratch = sandbox.private_home().map_err(|error| fail(&error))?;
+        let writing = cx.watch_writes(&written, kept).map_err(fail)?;
+        let scratch = sandbox.private_home().map_err(fail)?;
         // Commits have the author that they have outside, unless the repository names another one.
         let author = author_settings(root);
         if !author.is_empty() {
-            fs::write(scratch.path.join(".gitconfig"), author).map_err(|error| fail(&error))?;
+            fs::write(scratch.path.join(".gitconfig"), author).map_err(fail)?;
         }
         let mut walls = sandbox.walls(&granted, workspace, toolchains, &scratch.path, protected);
         let mut notes: Vec<String> = left_out(granted.left_out())
@@ -300,14 +293,11 @@ impl Prepared {
             }
         }
         for folders in toolchains {
-            let cache = folders.cache().map_err(|error| fail(&error))?;
+            let cache = folders.cache().map_err(fail)?;
             walls.write.push(cache.to_owned());
         }
-        let written = walls
-            .write
-            .iter()
-            .filter(|path| !path.starts_with(root))
-            .cloned();
+        let written = walls.write.iter();
+        let written = written.filter(|path| !path.starts_with(root)).cloned();
         let disk = Disk::new(
             [root.to_owned(), scratch.path.clone()]
                 .into_iter()
@@ -345,7 +335,7 @@ impl Prepared {
             terminal: streams == Streams::Terminal,
         };
         let command = match &confinement {
-            Some(_) => Launch::from_command(&confined.command().map_err(|error| fail(&error))?),
+            Some(_) => Launch::from_command(&confined.command().map_err(fail)?),
             None => launch_bare(&confined),
         };
         let launch = Launch {
@@ -443,12 +433,12 @@ pub(crate) fn not_started(error: StartError) -> ToolError {
         StartError::NotEntered | StartError::Unsupported => {
             ToolErrorKind::unavailable(error).into()
         }
-        error => fail(&error),
+        error => fail(error),
     }
 }
 
 /// Returns the error of a tool.
-pub(crate) fn fail(error: &dyn Display) -> ToolError {
+pub(crate) fn fail(error: impl Display) -> ToolError {
     ToolError::execution_failed(error.to_string())
 }
 

@@ -106,10 +106,8 @@ fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
         toolchain, read, ..
     } in sandbox.toolchains(&workspace)
     {
-        let read: Vec<_> = read
-            .iter()
-            .map(|path| below_home(path, &sandbox.home))
-            .collect();
+        let read = read.iter().map(|path| below_home(path, &sandbox.home));
+        let read: Vec<_> = read.collect();
         text += &format!(
             "{toolchain}: reads {}, changes a cache of this workspace\n",
             read.join(", ")

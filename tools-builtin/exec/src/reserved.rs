@@ -31,11 +31,8 @@ pub(crate) fn reserve(
             })?;
         }
     }
-    let hidden: Vec<_> = workspace
-        .hidden_paths()
-        .iter()
-        .map(|path| without_links(path))
-        .collect();
+    let hidden = workspace.hidden_paths().iter();
+    let hidden: Vec<_> = hidden.map(|path| without_links(path)).collect();
     let is_writable = |path: &Path| lies_in(path, writable) && !lies_in(path, &hidden);
     for place in workspace.hidden_paths() {
         for path in below(workspace, place) {

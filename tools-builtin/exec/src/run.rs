@@ -100,7 +100,7 @@ pub(crate) async fn run_prepared(
     let prepared = Arc::new(prepared);
     settle_at_end(&prepared, &running);
     let stopped = tokio::select! {
-        ended = running.wait() => Ok(ended.map_err(|error| fail(&error))?),
+        ended = running.wait() => Ok(ended.map_err(fail)?),
         () = tokio::time::sleep(limit) => Err(format!("after its time limit of {timeout} s")),
         reason = prepared.disk.watch_limit() => Err(format!("because {reason}")),
     };
@@ -108,7 +108,7 @@ pub(crate) async fn run_prepared(
         Ok(ended) => end(ended),
         Err(reason) => {
             running.stop();
-            let ended = running.wait().await.map_err(|error| fail(&error))?;
+            let ended = running.wait().await.map_err(fail)?;
             format!("stopped {reason} ({})", end(ended))
         }
     };
@@ -130,7 +130,7 @@ pub(crate) fn default_seconds() -> u32 {
 }
 
 async fn describe(cx: &ToolContext, call: RunArguments) -> Result<Preview, ToolError> {
-    let command = call.words().map_err(|error| fail(&error))?;
+    let command = call.words().map_err(fail)?;
     let input = preview::input(&call.stdin);
     preview::preview(cx, command, &input, &call.cwd, Some(call.timeout)).await
 }

@@ -152,10 +152,8 @@ impl Sandbox {
         scratch: &Path,
         protected: Vec<PathBuf>,
     ) -> Walls {
-        let caches: Vec<_> = toolchains
-            .iter()
-            .map(|folders| folders.cache.clone())
-            .collect();
+        let caches = toolchains.iter().map(|folders| folders.cache.clone());
+        let caches: Vec<_> = caches.collect();
         let hidden = workspace.hidden_paths().iter().flat_map(|path| {
             let path = without_links(path);
             if caches.iter().any(|cache| cache.starts_with(&path)) {

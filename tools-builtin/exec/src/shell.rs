@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tools::protocol::{Access, InvalidTarget, Normaliser, Target, TargetError, Word, Words};
-use tools::schemars::{self, JsonSchema};
+use tools::schemars::JsonSchema;
 use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
@@ -14,24 +14,13 @@ use crate::prepare::{Prepared, Streams, fail};
 use crate::preview::{EVERY_FOLDER, input, mark_lines, summary};
 use crate::request::{Input, Request};
 use crate::run::{default_seconds, root, run_prepared};
-use crate::script::{Dialect, Reason, Script};
+use crate::script::{Reason, Script, Shell};
 
 /// Variables that make a shell run or read something else than its script.
 const OF_SHELLS: [&str; 5] = ["BASHOPTS", "BASH_ENV", "ENV", "PS4", "SHELLOPTS"];
 
 /// The characters of a path that a question shows.
 const SHOWN: usize = 200;
-
-/// A shell of `exec.shell`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Shell {
-    /// The language of bash.
-    #[default]
-    Bash,
-    /// The language of any POSIX shell.
-    Sh,
-}
 
 /// Runs a script by a shell. It sees only the files that this session may read, writes only those that it may write, and reaches only the
 /// hosts that the grant names, by HTTP and HTTPS through a proxy that its variables name.
@@ -56,7 +45,7 @@ pub(crate) async fn shell(
     cx: &ToolContext,
     #[args] call: ShellArguments,
 ) -> Result<String, ToolError> {
-    let read = call.read().map_err(|error| fail(&error))?;
+    let read = call.read().map_err(fail)?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
     let quoted = read.quoted.as_ref().unwrap_or(&call.script);
     let request = Request {
@@ -102,14 +91,10 @@ impl ShellArguments {
     fn read(&self) -> Result<Arc<Script>, TargetError> {
         let cwd = Normaliser::Path.apply(&self.cwd);
         let cwd = cwd.map_err(|reason| TargetError::argument("cwd", reason))?;
-        let dialect = match self.shell {
-            Shell::Bash => Dialect::Bash,
-            Shell::Sh => Dialect::Posix,
-        };
-        let mut read =
-            Script::read(&self.script, dialect, &cwd).map_err(|error| TargetError::Function {
-                reason: error.to_string(),
-            })?;
+        let read = Script::read(&self.script, self.shell, &cwd);
+        let mut read = read.map_err(|error| TargetError::Function {
+            reason: error.to_string(),
+        })?;
         let env = self.env.iter();
         let mut names = env.filter_map(|variable| variable.split('=').next());
         if names.any(|name| OF_SHELLS.contains(&name)) {
@@ -152,10 +137,8 @@ fn targets(call: ShellArguments) -> Targets {
         let shell = [call.shell.program(), "-c".to_owned()].map(Word::Known);
         shell.into_iter().chain([whole(&read)]).collect::<Vec<_>>()
     });
-    let commands = read
-        .commands
-        .iter()
-        .map(|words| words.iter().cloned().collect());
+    let commands = read.commands.iter();
+    let commands = commands.map(|words| words.iter().cloned().collect());
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
         let variables = variables(&call.env).map(|word| Word::Known(word.to_owned()));
@@ -177,7 +160,7 @@ fn whole(script: &Script) -> Word {
 }
 
 async fn describe(cx: &ToolContext, call: ShellArguments) -> Result<Preview, ToolError> {
-    let read = call.read().map_err(|error| fail(&error))?;
+    let read = call.read().map_err(fail)?;
     let cwd = &*call.cwd;
     let mut text = format!(
         "runs by {}:\n{}{}",

@@ -110,10 +110,8 @@ impl Toolchain {
                 (vec![pyenv, home.join(".local/share/uv/python")], env)
             }
         };
-        let read: Vec<_> = read
-            .into_iter()
-            .filter_map(|path| path.canonicalize().ok())
-            .collect();
+        let read = read.into_iter().filter_map(|path| path.canonicalize().ok());
+        let read: Vec<_> = read.collect();
         let path = variable("PATH").unwrap_or_default();
         let mut search: Vec<_> = std::env::split_paths(&path)
             .filter_map(|path| path.canonicalize().ok())

@@ -11,7 +11,8 @@ const MAX_PATTERN: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct IgnoreRule {
     glob: String,
-    negated: bool,
+    /// True if the rule re-includes the entries that it matches.
+    pub(crate) is_negated: bool,
     only_directories: bool,
     /// True if the pattern has no slash and therefore matches names at any depth.
     by_name: bool,
@@ -40,7 +41,7 @@ impl IgnoreRule {
         if line.is_empty() || line.starts_with('#') {
             return ParsedLine::Blank;
         }
-        let (negated, line) = line
+        let (is_negated, line) = line
             .strip_prefix('!')
             .map_or((false, line), |rest| (true, rest));
         let directory = line.strip_suffix("\\/").or_else(|| line.strip_suffix('/'));
@@ -51,7 +52,7 @@ impl IgnoreRule {
         };
         ParsedLine::Rule(Self {
             glob,
-            negated,
+            is_negated,
             only_directories,
             by_name,
         })
@@ -61,11 +62,6 @@ impl IgnoreRule {
     pub(crate) fn matches(&self, below: &str, name: &str, is_directory: bool) -> bool {
         (is_directory || !self.only_directories)
             && glob_match(&self.glob, if self.by_name { name } else { below })
-    }
-
-    /// Returns true if the rule re-includes the entries that it matches.
-    pub(crate) fn is_negated(&self) -> bool {
-        self.negated
     }
 
     /// Returns the length of the pattern, in bytes.
@@ -210,7 +206,7 @@ mod tests {
 
     #[test]
     fn negated_patterns_are_marked() {
-        assert!(matches!(IgnoreRule::parse(b"!a"), ParsedLine::Rule(rule) if rule.is_negated()));
-        assert!(matches!(IgnoreRule::parse(b"\\!a"), ParsedLine::Rule(rule) if !rule.is_negated()));
+        assert!(matches!(IgnoreRule::parse(b"!a"), ParsedLine::Rule(rule) if rule.is_negated));
+        assert!(matches!(IgnoreRule::parse(b"\\!a"), ParsedLine::Rule(rule) if !rule.is_negated));
     }
 }

@@ -127,7 +127,7 @@ impl IgnoreRules {
                     unchecked = 0;
                 }
                 if rule.matches(below, name, is_dir) {
-                    return Ok(!rule.is_negated());
+                    return Ok(!rule.is_negated);
                 }
             }
         }

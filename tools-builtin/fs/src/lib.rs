@@ -23,7 +23,6 @@ mod listing;
 mod nearest;
 mod new_script;
 mod path;
-mod picture;
 mod planned_move;
 mod planned_removal;
 mod planned_write;

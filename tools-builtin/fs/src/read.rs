@@ -4,18 +4,19 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::num::NonZeroU64;
 
+use data_encoding::BASE64;
 use memchr::memchr;
-use tools::image::image_type;
+use tools::image::{MAX_IMAGE_BYTES, image_type};
 use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
 
+use crate::counted::counted;
 use crate::encoding::{Decoded, parse_label};
 use crate::error::FsError;
 use crate::excerpt::{Excerpt, FirstLine, LineRange, Tail};
 use crate::files::Files;
 use crate::lines::LineReader;
 use crate::path::RelativePath;
-use crate::picture;
 use crate::replacement::MAX_FILE;
 use crate::shown::Shown;
 use crate::slot::Slot;
@@ -141,7 +142,7 @@ fn contents(
         });
     }
     if let Some(mime_type) = image_type(&head) {
-        return picture::contents(&found.path, mime_type, head.as_slice().chain(file));
+        return picture(&found.path, mime_type, head.as_slice().chain(file));
     }
     let (excerpt, first) = if (head.len() as u64) < length {
         request.excerpt(Cursor::new(head))?
@@ -166,6 +167,24 @@ fn contents(
 }
 
 /// Returns an excerpt and the notes about it.
+/// Returns the image, preceded by a line of text with its type and size.
+fn picture(
+    path: &RelativePath,
+    mime_type: &'static str,
+    file: impl Read,
+) -> Result<Vec<Content>, FsError> {
+    let bytes = whole_file::contents(file, path, MAX_IMAGE_BYTES as u64)?;
+    let size = counted(bytes.len() as u64, "byte", "bytes");
+    let description = Content::text(format!("[`{path}`: {mime_type}, {size}]"));
+    Ok(vec![
+        description,
+        Content::Image {
+            data: BASE64.encode(&bytes),
+            mime_type: mime_type.to_owned(),
+        },
+    ])
+}
+
 fn render_excerpt(excerpt: Excerpt, first: FirstLine, encoding: Option<String>) -> Vec<Content> {
     let note = excerpt.note(first);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());

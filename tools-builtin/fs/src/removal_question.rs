@@ -38,16 +38,24 @@ pub(crate) fn of_remove(cx: &ToolContext, path: RelativePath, recursive: bool) -
     vec![unless_named(target, reason)]
 }
 
-/// Refuses the removal of such an entry to which a link leads, or by a tool of another crate, because nobody was asked about it.
+/// Refuses a change that nobody was asked about, because a link leads to its place or a tool of another crate makes it: the removal of an
+/// entry that counts, or another change of a part of a repository.
 ///
 /// # Errors
 /// Returns an error that names the path itself.
-pub(crate) fn check_unasked(files: Files<'_>, path: &RelativePath) -> Result<(), FsError> {
-    if counts(files, path) {
-        Err(FsError::Unasked { path: path.clone() })
-    } else {
-        Ok(())
+pub(crate) fn check_unasked(
+    files: Files<'_>,
+    accesses: &[Access],
+    path: &RelativePath,
+) -> Result<(), FsError> {
+    let is_unasked = match accesses {
+        [Access::Destroy] => counts(files, path),
+        _ => repository::holds(files.workspace, path),
+    };
+    if is_unasked {
+        return Err(FsError::Unasked { path: path.clone() });
     }
+    Ok(())
 }
 
 /// Returns true if the table has the entry, or if it is a part of a repository.

@@ -3,7 +3,6 @@
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
 
-use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::workspace::Workspace;
 
@@ -67,18 +66,6 @@ fn question(path: &RelativePath) -> Option<Concern> {
     let reason = "it is a part of a folder that git takes for a repository, and git runs the hooks and the commands that its \
                   configuration names";
     Some(unless_named(target, reason))
-}
-
-/// Refuses a part of a repository that a link leads to, or a tool of another crate writes, because nobody was asked about it.
-///
-/// # Errors
-/// Returns an error that names the path itself.
-pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
-    if holds(workspace, path) {
-        Err(FsError::Unasked { path: path.clone() })
-    } else {
-        Ok(())
-    }
 }
 
 /// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`, and

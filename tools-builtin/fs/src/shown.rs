@@ -39,10 +39,8 @@ impl Drop for Shown<'_> {
 
 /// Returns the times of the last change of the file and of the folders around it below the root. A rename changes that of what it moves.
 fn times(workspace: &Workspace, path: &Path, file: Option<Metadata>) -> Vec<Option<u64>> {
-    let around = path
-        .ancestors()
-        .skip(1)
-        .take_while(|it| *it != workspace.root());
+    let around = path.ancestors().skip(1);
+    let around = around.take_while(|it| *it != workspace.root());
     let around = around.map(|it| it.symlink_metadata().ok());
     let files = [file].into_iter().chain(around);
     files.map(|it| it.as_ref().map(change_time)).collect()

@@ -13,7 +13,6 @@ use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::removal_question;
-use crate::repository;
 
 /// The maximum number of links on a path, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -113,10 +112,7 @@ impl Slot {
             if is_change {
                 files.note_write(&current)?;
                 if current != *path {
-                    repository::check_unasked(files.workspace, &current)?;
-                }
-                if current != *path && options.accesses == [Access::Destroy] {
-                    removal_question::check_unasked(files, &current)?;
+                    removal_question::check_unasked(files, options.accesses, &current)?;
                 }
             }
             match walk(files, &hidden, &current, options, created)? {

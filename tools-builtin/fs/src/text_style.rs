@@ -64,10 +64,8 @@ impl TextStyle {
         let asked = Self::of(text.as_bytes());
         let after = Self::of(written.as_bytes());
         let mark = (after.has_mark && !asked.has_mark).then(|| "byte order mark".to_owned());
-        let ends = after
-            .ends
-            .filter(|ends| Some(*ends) != asked.ends)
-            .map(|ends| format!("{ends} line endings"));
+        let ends = after.ends.filter(|ends| Some(*ends) != asked.ends);
+        let ends = ends.map(|ends| format!("{ends} line endings"));
         let mut note = match (mark, ends) {
             (None, None) => String::new(),
             (Some(mark), None) => format!("; its {mark} was kept"),

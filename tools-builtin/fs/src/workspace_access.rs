@@ -18,13 +18,13 @@ use crate::list::entries;
 use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
+use crate::removal_question;
 use crate::remove::remove_entry;
 use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot, create_dir};
 use crate::whole_file::{self, Restyled};
 use crate::workspace::Workspace;
 use crate::write::write_atomically;
-use crate::{removal_question, repository};
 
 /// Confined file access for tools of other crates.
 ///
@@ -228,10 +228,8 @@ impl Workspace {
         for access in accesses {
             files.require(*access, &path)?;
         }
-        if accesses.contains(&Access::Write) {
-            repository::check_unasked(self, &path)?;
-        } else if accesses.contains(&Access::Destroy) {
-            removal_question::check_unasked(files, &path)?;
+        if *accesses != [Access::Read] {
+            removal_question::check_unasked(files, accesses, &path)?;
         }
         Ok((files, path))
     }

@@ -104,10 +104,8 @@ fn open(path: &Path) -> io::Result<File> {
     let mut folders = DirBuilder::new();
     options.append(true).create(true);
     folders.recursive(true);
-    {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
-    }
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
     path.parent()
         .map_or(Ok(()), |folder| folders.create(folder))?;
     let file = options.open(path)?;

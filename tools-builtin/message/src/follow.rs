@@ -91,10 +91,8 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
                 None
             }
             Found::Shorter => {
-                return Err(unknown(
-                    &stored,
-                    &format!("{} became shorter", path.display()),
-                ));
+                let reason = format!("{} became shorter", path.display());
+                return Err(unknown(&stored, &reason));
             }
             Found::Changed => {
                 let reason = format!(

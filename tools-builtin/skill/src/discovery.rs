@@ -80,10 +80,8 @@ pub struct Overlooked {
 impl Discovery {
     /// Looks for the skills. Blocks.
     pub fn find(&self) -> Found {
-        let root = self
-            .workspace
-            .as_ref()
-            .and_then(|root| root.canonicalize().ok());
+        let root = self.workspace.as_ref();
+        let root = root.and_then(|root| root.canonicalize().ok());
         let hidden = self.hidden.as_slice().into();
         let real_hidden = self
             .hidden

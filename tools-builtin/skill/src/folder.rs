@@ -149,10 +149,8 @@ impl Folder {
                 kind if kind.is_file() => EntryKind::File,
                 _ => EntryKind::Special,
             };
-            let name = entry
-                .file_name()
-                .into_string()
-                .map_err(|name| name.to_string_lossy().into_owned());
+            let name = entry.file_name().into_string();
+            let name = name.map_err(|name| name.to_string_lossy().into_owned());
             entries.push((name, kind));
         }
         entries.sort();

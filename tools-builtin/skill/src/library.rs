@@ -91,11 +91,8 @@ impl Library {
         let overlooked = overlooked.chain(missing).collect();
         let approvals = Self::approvals();
         let mut names = BTreeMap::<String, usize>::new();
-        for skill in found
-            .skills
-            .iter()
-            .filter(|skill| skill.origin == Origin::Project)
-        {
+        let skills = found.skills.iter();
+        for skill in skills.filter(|skill| skill.origin == Origin::Project) {
             *names.entry(skill.name.clone()).or_default() += 1;
         }
         let skills = found.skills.into_iter().map(|skill| {
@@ -268,11 +265,8 @@ fn judge(
         let step = format!("run {}", approval_command(&skill.name));
         return (skill.with_pinned(contents, step), Standing::Ready);
     }
-    let changes = present
-        .changes_since(&approved)
-        .into_iter()
-        .map(|change| change.fact)
-        .collect();
+    let changes = present.changes_since(&approved).into_iter();
+    let changes = changes.map(|change| change.fact).collect();
     (skill, Standing::Changed(changes))
 }
 

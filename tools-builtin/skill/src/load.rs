@@ -64,11 +64,8 @@ fn facts(skill: &Skill, front_matter: &FrontMatter) -> String {
     }
     match skill.files() {
         Ok(files) => {
-            let shown: Vec<_> = files
-                .iter()
-                .take(MAX_FILES)
-                .map(|path| visible_line(path, 200))
-                .collect();
+            let shown = files.iter().take(MAX_FILES);
+            let shown: Vec<_> = shown.map(|path| visible_line(path, 200)).collect();
             facts += &format!("files: {}", shown.join(", "));
             if files.len() > MAX_FILES {
                 facts += &format!(" and {} more", files.len() - MAX_FILES);

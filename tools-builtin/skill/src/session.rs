@@ -65,10 +65,8 @@ fn absence(library: &Library) -> String {
 
 /// Returns the reasons for which a session does not have skills that were found. Many skills of a project share one.
 fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
-    let of_project = library
-        .skills
-        .iter()
-        .filter(|shelved| shelved.skill.origin == Origin::Project);
+    let of_project = library.skills.iter();
+    let of_project = of_project.filter(|shelved| shelved.skill.origin == Origin::Project);
     let waiting: Vec<_> = of_project.filter(|shelved| !shelved.is_trusted()).collect();
     let mut reasons: Vec<String> = match waiting.len() {
         0..=MAX_NAMED => waiting

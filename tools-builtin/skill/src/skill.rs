@@ -147,10 +147,8 @@ impl Skill {
         } else {
             MAX_SHOWN
         };
-        let mut file = self
-            .folder
-            .read(path, most)
-            .map_err(|error| self.fault(error))?;
+        let file = self.folder.read(path, most);
+        let mut file = file.map_err(|error| self.fault(error))?;
         if let Some(pinned) = &self.pinned {
             let normal = tools::protocol::Normaliser::Path.apply(path);
             let known = normal.ok().and_then(|path| pinned.file(&path).copied());
@@ -228,11 +226,8 @@ fn near(names: &[String]) -> String {
 
 /// Returns the first five of these names of files, and the number of the others.
 pub fn named_files(files: &[String]) -> String {
-    let named: Vec<_> = files
-        .iter()
-        .take(NAMED)
-        .map(|path| visible_line(path, 100))
-        .collect();
+    let named = files.iter().take(NAMED);
+    let named: Vec<_> = named.map(|path| visible_line(path, 100)).collect();
     let more = match files.len() - named.len() {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -53,10 +53,8 @@ impl<'a> Excerpt<'a> {
 
     /// Returns a description of the range, and how to continue after it.
     pub(crate) fn note(&self) -> String {
-        let Self {
-            offset, end, total, ..
-        } = self;
-        match (*offset, end == total) {
+        let (offset, end, total) = (self.offset, self.end, self.total);
+        match (offset, end == total) {
             (0, true) => format!("{total} characters"),
             (_, true) => format!("characters {offset} to {end}, the end of the document"),
             (_, false) => {

@@ -9,7 +9,7 @@ use tools::head;
 use url::Url;
 
 use crate::html;
-use crate::html::Stop;
+use crate::html::{Base, Stop};
 use crate::markdown::{Notation, destination, escape_lines, escape_text};
 
 /// The maximum length of an entry's summary in characters.
@@ -23,9 +23,6 @@ const MAX_ENTRIES: usize = 500;
 
 /// The part of a text that is read, in bytes, of which its first characters are kept.
 const MAX_SOURCE: usize = 16 * 1024;
-
-/// The longest address that is kept, in bytes.
-const MAX_ADDRESS: usize = 4096;
 
 /// A feed, whose texts may contain HTML.
 #[derive(Debug, Default)]
@@ -158,11 +155,5 @@ fn plain(html: &str, url: &Url, limit: usize) -> String {
 }
 
 fn address(link: &str, url: &Url) -> Option<String> {
-    let link = link.trim();
-    if link.is_empty() || link.len() > MAX_ADDRESS {
-        return None;
-    }
-    let address = url.join(link).ok()?;
-    (matches!(address.scheme(), "http" | "https") && address.as_str().len() <= MAX_ADDRESS)
-        .then(|| address.into())
+    Base::new(url).source(link.trim())
 }

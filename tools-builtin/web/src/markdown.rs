@@ -24,6 +24,16 @@ pub(crate) enum Notation {
     Plain,
 }
 
+impl Notation {
+    /// Returns the text of this notation.
+    pub(crate) fn pick<'a>(self, markdown: &'a str, plain: &'a str) -> &'a str {
+        match self {
+            Self::Markdown => markdown,
+            Self::Plain => plain,
+        }
+    }
+}
+
 /// Returns an address as the destination of a link, so that no character of it ends the link.
 pub(crate) fn destination(address: &str) -> String {
     let parentheses = !is_balanced(address);

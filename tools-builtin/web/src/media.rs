@@ -44,10 +44,8 @@ impl Media {
     fn from_bytes(media_type: &str, bytes: &[u8]) -> Self {
         // As in the MIME Sniffing Standard, a text that the server calls plain never becomes a page.
         let is_plain = media_type == "text/plain";
-        let text = bytes
-            .strip_prefix(MARK.as_bytes())
-            .unwrap_or(bytes)
-            .trim_ascii_start();
+        let text = bytes.strip_prefix(MARK.as_bytes()).unwrap_or(bytes);
+        let text = text.trim_ascii_start();
         let begins = |start: &str| {
             text.get(..start.len())
                 .is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))

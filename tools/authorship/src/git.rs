@@ -43,12 +43,7 @@ impl Git {
     pub(crate) fn find(repository: &Repository) -> Option<Self> {
         let folders = std::env::var_os("PATH")?;
         let programs = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
-        let programs = programs.filter_map(|folder| {
-            folder
-                .join(format!("git{}", std::env::consts::EXE_SUFFIX))
-                .canonicalize()
-                .ok()
-        });
+        let programs = programs.filter_map(|folder| folder.join("git").canonicalize().ok());
         let programs = programs.filter(|it| it.is_file() && !it.starts_with(&repository.top));
         // A session may have put one into another repository.
         let program = programs.min_by_key(|it| it.ancestors().any(|it| it.join(GIT).exists()))?;

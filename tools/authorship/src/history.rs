@@ -114,10 +114,8 @@ impl History {
             self.trees.clear();
             self.kept = 0;
         }
-        let unknown: BTreeSet<&str> = ids
-            .clone()
-            .filter(|id| !self.trees.contains_key(*id))
-            .collect();
+        let unknown = ids.clone().filter(|id| !self.trees.contains_key(*id));
+        let unknown: BTreeSet<&str> = unknown.collect();
         let unknown = Vec::from_iter(unknown);
         for (id, content) in unknown.iter().zip(self.objects.read("tree", &unknown)?) {
             self.kept += content.len();

@@ -31,10 +31,8 @@ pub(crate) fn targets(root: &Path, around: &[PathBuf], named: &[PathBuf]) -> Vec
         .flat_map(|git| OF_GIT.map(|name| git.join(name)))
         .chain(git.clone());
     let named = named.iter().filter(|path| path.is_absolute()).cloned();
-    let mut protected: Vec<PathBuf> = of_git
-        .chain(named)
-        .filter_map(|path| inner(&path))
-        .collect();
+    let protected = of_git.chain(named).filter_map(|path| inner(&path));
+    let mut protected: Vec<PathBuf> = protected.collect();
     let elsewhere = [&protected[..], around].concat();
     let mut waiting = list(root, &elsewhere, &table, MAX_ENTRIES);
     let mut targets = Vec::new();

@@ -1,6 +1,6 @@
 //! [`Marks`]: the repositories in which a session may have forged commits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, io};
@@ -13,11 +13,13 @@ use tools::Digest;
 use tools_store::private;
 
 use crate::git::Git;
-use crate::process::is_alive;
 use crate::records::{self, now};
 use crate::repository::{GIT, Repository};
 use crate::running::{Running, RunningPrograms};
 use crate::stamp::{is_changed, stamp, written_below};
+
+/// The name of the record of commits that no approval of the user has shown. It has the ids of all repositories: an id stands for one content, wherever it lies.
+const LEFT_OUT: &str = "left-out.json";
 
 /// The marks in the state folder of the user.
 ///
@@ -291,6 +293,22 @@ impl Marks {
         Ok(all)
     }
 
+    /// Returns the commits that lay in a repository when the user approved others, because no branch and no tag led to them.
+    ///
+    /// # Errors
+    /// Returns an error if the record cannot be read.
+    pub(crate) fn left_out(&self) -> io::Result<BTreeSet<String>> {
+        match records::read(&self.folder.join(LEFT_OUT)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeSet::new()),
+            read => read,
+        }
+    }
+
+    /// Replaces the record of these commits.
+    pub(crate) fn leave_out(&self, commits: &BTreeSet<String>) -> io::Result<()> {
+        self.put(&self.folder.join(LEFT_OUT), commits)
+    }
+
     pub(crate) fn put(&self, file: &Path, value: &impl Serialize) -> io::Result<()> {
         private::create_folder(&self.folder)?;
         records::write(file, value)
@@ -315,12 +333,21 @@ impl Marks {
     }
 }
 
+/// Returns true if a process may still run.
+fn is_alive(process: u32) -> bool {
+    let process = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    process.is_none_or(|process| {
+        // Another error says that it belongs to another user, and runs.
+        rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH)
+    })
+}
+
 /// Returns the folder of git of a root, which may be missing, and that of the repository around it.
 fn of_root(root: &Path) -> impl Iterator<Item = PathBuf> {
-    let around = root
-        .ancestors()
-        .map(|folder| folder.join(GIT))
-        .find(|git| git.symlink_metadata().is_ok());
+    let mut around = root.ancestors().map(|folder| folder.join(GIT));
+    let around = around.find(|git| git.symlink_metadata().is_ok());
     let own = root.join(GIT);
     let around = around.filter(|git| *git != own);
     [own].into_iter().chain(around)

@@ -76,10 +76,8 @@ pub(crate) fn protect(settings: Settings) -> Settings {
     let named = [&places[..], &of_user.paths, &folders::of_settings()].concat();
     // A link `.envrc` beside the root may lead into it.
     let top = Repository::nearest(&root).map_or_else(|| root.clone(), |nearest| nearest.top);
-    let above = root
-        .ancestors()
-        .skip(1)
-        .take_while(|above| above.starts_with(&top));
+    let above = root.ancestors().skip(1);
+    let above = above.take_while(|above| above.starts_with(&top));
     let home = folders::home().and_then(|home| home.canonicalize().ok());
     let around: Vec<_> = above.map(Path::to_owned).chain(home).collect();
     let targets = links::targets(&root, &around, &named);

@@ -283,10 +283,8 @@ impl RunningPrograms {
         });
         let mut files = records::list(&self.folder, LOST)?;
         files.append(&mut records::list(&self.folder, MOVED)?);
-        let settled = files
-            .iter()
-            .map(|file| records::read(file))
-            .collect::<io::Result<Vec<Lost>>>()?;
+        let settled = files.iter().map(|file| records::read(file));
+        let settled = settled.collect::<io::Result<Vec<Lost>>>()?;
         Ok(settled.into_iter().chain(unsettled).collect())
     }
 

@@ -119,11 +119,8 @@ impl Cache {
             shared: false,
             ..CacheOptions::default()
         };
-        self.insert(
-            request,
-            CachePolicy::new_options(request, &response, now, options),
-            answer,
-        );
+        let policy = CachePolicy::new_options(request, &response, now, options);
+        self.insert(request, policy, answer);
     }
 
     /// Removes the response for a URL, because a request may have changed it.
@@ -151,25 +148,20 @@ impl Cache {
                 return;
             }
             while state.entries.len() >= self.max_entries || state.bytes + size > self.max_bytes {
-                let oldest = state
-                    .entries
-                    .iter()
-                    .min_by_key(|(_, entry)| entry.last_use)
-                    .map(|(key, _)| key.clone());
-                let Some(oldest) = oldest else { break };
-                state.remove(&oldest);
+                let entries = state.entries.iter();
+                let oldest = entries.min_by_key(|(_, entry)| entry.last_use);
+                let Some((oldest, _)) = oldest else { break };
+                state.remove(&oldest.clone());
             }
             state.uses += 1;
             state.bytes += size;
-            state.entries.insert(
-                key,
-                Entry {
-                    policy,
-                    body: answer.body.clone(),
-                    size,
-                    last_use: state.uses,
-                },
-            );
+            let entry = Entry {
+                policy,
+                body: answer.body.clone(),
+                size,
+                last_use: state.uses,
+            };
+            state.entries.insert(key, entry);
         });
     }
 

@@ -59,10 +59,8 @@ impl Chain {
         self.before.push((method, url));
         let Hop { method, url, .. } = &self.hop;
         // With the method, because after 303 a `POST` can lead to a `GET` of its own URL.
-        let is_circle = self
-            .before
-            .iter()
-            .any(|before| (&before.0, &before.1) == (method, url));
+        let mut before = self.before.iter();
+        let is_circle = before.any(|before| (&before.0, &before.1) == (method, url));
         let limit = limits.max_redirects.min(self.max_redirects);
         if is_circle || self.before.len() > limit {
             return Err(HttpError::Redirects {
@@ -75,9 +73,7 @@ impl Chain {
 
     /// Returns the final URL, and those that redirected.
     pub(crate) fn into_urls(self) -> (Url, Vec<Url>) {
-        (
-            self.hop.url,
-            self.before.into_iter().map(|(_, url)| url).collect(),
-        )
+        let redirects = self.before.into_iter().map(|(_, url)| url).collect();
+        (self.hop.url, redirects)
     }
 }

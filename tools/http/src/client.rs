@@ -50,10 +50,8 @@ impl HttpClient {
 
     fn with_slots(options: HttpOptions, slots: Arc<Slots>) -> Result<Self, HttpError> {
         let cache = Arc::new(Cache::new(&options.limits));
-        Ok(Self {
-            exchange: Arc::new(Exchange::new(options, slots)?),
-            cache,
-        })
+        let exchange = Arc::new(Exchange::new(options, slots)?);
+        Ok(Self { exchange, cache })
     }
 
     /// Creates a client with the same connections and limits, and a cache of its own.
@@ -113,10 +111,8 @@ impl HttpClient {
     /// error.
     pub async fn send(&self, cx: &ToolContext, request: Request) -> Result<Response, HttpError> {
         let limits = &self.exchange.limits;
-        let max_body_bytes = request
-            .max_body_bytes
-            .unwrap_or(usize::MAX)
-            .min(limits.max_body_bytes);
+        let max_body_bytes = request.max_body_bytes.unwrap_or(usize::MAX);
+        let max_body_bytes = max_body_bytes.min(limits.max_body_bytes);
         let bounds = Bounds::new(cx, &request.url, limits.total);
         let answered = bounds.run(async {
             let mut chain = Chain::new(&request)?;
@@ -160,10 +156,8 @@ impl HttpClient {
             let mut chain = Chain::new(&request)?;
             loop {
                 chain.check(cx, &self.exchange)?;
-                let opened = self
-                    .exchange
-                    .open(&chain.hop, chain.hop.headers.clone())
-                    .await;
+                let headers = chain.hop.headers.clone();
+                let opened = self.exchange.open(&chain.hop, headers).await;
                 self.forget(&chain.hop);
                 let mut opened = opened?;
                 if !chain.follow(opened.status, &opened.headers, limits)? {
@@ -188,12 +182,10 @@ impl HttpClient {
     /// Returns the answer to one request, from the cache or the server.
     async fn answer(&self, hop: &Hop, max_body_bytes: usize) -> Result<Answer, HttpError> {
         let request = cache_request(hop);
+        let mut names = hop.headers.keys();
         let is_cached = hop.method == Method::GET
             && hop.body.is_none()
-            && hop
-                .headers
-                .keys()
-                .all(|name| headers::HARMLESS.contains(name))
+            && names.all(|name| headers::HARMLESS.contains(name))
             && self.exchange.secrets(&hop.url).next().is_none();
         let Some(request) = request.filter(|_| is_cached) else {
             let answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await;

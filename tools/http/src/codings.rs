@@ -33,11 +33,8 @@ impl Coding {
     pub(crate) fn of(headers: &HeaderMap) -> Result<Vec<Self>, String> {
         let mut codings = Vec::new();
         for value in headers.get_all(header::CONTENT_ENCODING) {
-            for name in value
-                .as_bytes()
-                .split(|byte| *byte == b',')
-                .map(<[u8]>::trim_ascii)
-            {
+            let names = value.as_bytes().split(|byte| *byte == b',');
+            for name in names.map(<[u8]>::trim_ascii) {
                 codings.extend(match name.to_ascii_lowercase().as_slice() {
                     // Some servers name a charset here.
                     b"" | b"identity" | b"none" | b"utf-8" => None,
@@ -45,10 +42,8 @@ impl Coding {
                     b"deflate" | b"x-deflate" => Some(Self::Deflate),
                     b"br" => Some(Self::Brotli),
                     name => {
-                        return Err(format!(
-                            "its content coding \"{}\" is unknown",
-                            name.escape_ascii()
-                        ));
+                        let name = name.escape_ascii();
+                        return Err(format!("its content coding \"{name}\" is unknown"));
                     }
                 });
             }

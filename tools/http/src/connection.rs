@@ -73,12 +73,7 @@ impl Connection {
     pub async fn encrypt(self) -> Result<Self, HttpError> {
         let plain = match self.stream {
             Either::Left(plain) => plain,
-            encrypted => {
-                return Ok(Self {
-                    stream: encrypted,
-                    ..self
-                });
-            }
+            stream => return Ok(Self { stream, ..self }),
         };
         let url = &self.url;
         let loading = self.exchange.clone();

@@ -54,12 +54,8 @@ impl Connections {
             }
             certificates.extend(found);
         }
-        let proxy = options
-            .proxy
-            .as_deref()
-            .map(proxy)
-            .transpose()
-            .map_err(|reason| HttpError::option("proxy", reason))?;
+        let proxy = options.proxy.as_deref().map(proxy).transpose();
+        let proxy = proxy.map_err(|reason| HttpError::option("proxy", reason))?;
         Ok(Self {
             certificates,
             resolver: options

@@ -42,21 +42,15 @@ impl Exchange {
             return Ok(vec![SocketAddr::new(address, port)]);
         }
         let host = url.host_str().unwrap_or_default();
-        let found = self
-            .connections
-            .resolver
-            .resolve(host)
-            .await
-            .map_err(|error| HttpError::lookup(url, error.to_string()))?;
+        let found = self.connections.resolver.resolve(host).await;
+        let mut found = found.map_err(|error| HttpError::lookup(url, error.to_string()))?;
         if found.is_empty() {
             return Err(HttpError::lookup(url, "it has no address"));
         }
-        let mut found = if self.filter.names(url) {
-            found
-        } else {
-            check_resolved(host, found)
-                .map_err(|PrivateAddress { host, address }| HttpError::Address { host, address })?
-        };
+        if !self.filter.names(url) {
+            found = check_resolved(host, found)
+                .map_err(|PrivateAddress { host, address }| HttpError::Address { host, address })?;
+        }
         for address in found
             .iter_mut()
             .filter(|address| url.port().is_some() || address.port() == 0)

@@ -105,10 +105,8 @@ impl Exchange {
             // A thread that no other tasks wait for.
             let prepared = tokio::task::spawn_blocking(move || mask.prepare()).await;
             prepared.map_err(|error| {
-                HttpError::failed(
-                    &hop.url,
-                    format!("the search for secrets ended early: {error}"),
-                )
+                let reason = format!("the search for secrets ended early: {error}");
+                HttpError::failed(&hop.url, reason)
             })?;
         }
         let slot = self.slots.acquire(&hop.url).await;
@@ -130,19 +128,14 @@ impl Exchange {
         {
             return Err(HttpError::headers(&hop.url, limits.max_header_bytes));
         }
-        let mut headers = match self.mask(hop) {
+        let mask = self.mask(hop);
+        let mut headers = match mask {
             Some(mask) => mask.headers(response.headers()),
             None => response.headers().clone(),
         };
         let status = response.status();
-        let body = Body::new(
-            hop.url.clone(),
-            response,
-            &mut headers,
-            self.mask(hop),
-            limits.idle,
-            slot,
-        )?;
+        let url = hop.url.clone();
+        let body = Body::new(url, response, &mut headers, mask, limits.idle, slot)?;
         Ok(Opened {
             status,
             headers,

@@ -32,13 +32,9 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
 }
 
 fn secret_files(values: &Values) -> Vec<PathBuf> {
-    let places = values
-        .of::<HttpKeys>()
-        .secrets
-        .iter()
-        .map(|secret| &secret.value.source);
-    places
-        .filter_map(|source| match source {
+    let secrets = values.of::<HttpKeys>().secrets.iter();
+    secrets
+        .filter_map(|secret| match &secret.value.source {
             KeySource::File(path) => Some(path.clone()),
             _ => None,
         })

@@ -33,16 +33,6 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
     if let Some(mask) = mask {
         reason = mask.text(reason);
     }
-    if lookup.is_some() {
-        return HttpError::Lookup { url, reason };
-    }
-    // A later one may come after the request.
-    if error.is_connect() && find::<rustls::Error>(&causes).is_some() {
-        return HttpError::Tls { url, reason };
-    }
-    if error.is_connect() {
-        return HttpError::Connect { url, reason };
-    }
     let transfer = find::<hyper::Error>(&causes);
     let mut errors = causes
         .iter()
@@ -55,7 +45,14 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
         | io::ErrorKind::BrokenPipe => true,
         _ => false,
     });
-    if transfer.is_some_and(|error| {
+    if lookup.is_some() {
+        HttpError::Lookup { url, reason }
+    // A later one may come after the request.
+    } else if error.is_connect() && find::<rustls::Error>(&causes).is_some() {
+        HttpError::Tls { url, reason }
+    } else if error.is_connect() {
+        HttpError::Connect { url, reason }
+    } else if transfer.is_some_and(|error| {
         error.is_incomplete_message() || error.is_closed() || error.is_canceled()
     }) || is_cut
     {

@@ -33,12 +33,8 @@ pub(crate) fn is_reserved(name: &HeaderName) -> bool {
 
 /// Removes the headers whose names the function takes.
 pub(crate) fn remove(headers: &mut HeaderMap, is_removed: impl Fn(&HeaderName) -> bool) {
-    let names: Vec<_> = headers
-        .keys()
-        .filter(|name| is_removed(name))
-        .cloned()
-        .collect();
-    for name in names {
+    let names = headers.keys().filter(|name| is_removed(name));
+    for name in names.cloned().collect::<Vec<_>>() {
         headers.remove(name);
     }
 }

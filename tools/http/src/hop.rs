@@ -29,11 +29,8 @@ impl Hop {
     /// # Errors
     /// Returns [`HttpError::Header`] if the tool set a header that only the client may set.
     pub(crate) fn new(request: &Request) -> Result<Self, HttpError> {
-        if let Some(name) = request
-            .headers
-            .keys()
-            .find(|name| headers::is_reserved(name))
-        {
+        let mut names = request.headers.keys();
+        if let Some(name) = names.find(|name| headers::is_reserved(name)) {
             return Err(HttpError::Header { name: name.clone() });
         }
         Ok(Self {

@@ -12,31 +12,31 @@ const MAX_LENGTH: usize = 8192;
 /// # Errors
 /// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, too long, not `http` or `https`, or has credentials.
 pub(crate) fn parse(text: &str) -> Result<Url, HttpError> {
-    let refused = |reason: String| HttpError::Url {
+    let refused = |reason: &str| HttpError::Url {
         url: show_url(text),
-        reason,
+        reason: reason.to_owned(),
     };
     if text.len() > MAX_LENGTH {
-        return Err(refused(format!(
+        return Err(refused(&format!(
             "it is longer than {MAX_LENGTH} bytes; shorten it"
         )));
     }
     let normal = Normaliser::Host
         .apply(text)
-        .map_err(|error| refused(error.to_string()))?;
+        .map_err(|error| refused(&error.to_string()))?;
     let url = Url::parse(text)
-        .map_err(|error| refused(format!("{error}; write it as https://host/path")))?;
+        .map_err(|error| refused(&format!("{error}; write it as https://host/path")))?;
     if !["http", "https"].contains(&url.scheme()) {
         return Err(refused(
-            "its scheme is not http or https; write one of them".to_owned(),
+            "its scheme is not http or https; write one of them",
         ));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refused("it has credentials; remove them".to_owned()));
+        return Err(refused("it has credentials; remove them"));
     }
     if net_host(&url) != normal {
         return Err(refused(
-            "its host has more than one reading; write a plain host".to_owned(),
+            "its host has more than one reading; write a plain host",
         ));
     }
     Ok(url)

@@ -84,12 +84,8 @@ impl Request {
         let body = serde_json::to_vec(value).map_err(|error| HttpError::Json {
             reason: error.to_string(),
         })?;
-        Ok(self
-            .with_header(
-                header::CONTENT_TYPE,
-                HeaderValue::from_static("application/json"),
-            )
-            .with_body(body))
+        let json = HeaderValue::from_static("application/json");
+        Ok(self.with_header(header::CONTENT_TYPE, json).with_body(body))
     }
 
     /// Lowers the maximum size of the response's body after decompression, in bytes.

@@ -65,7 +65,7 @@ impl reqwest::dns::Resolve for CheckedResolver {
                 host: host.clone(),
                 reason,
             };
-            let found = match &names {
+            let mut found = match &names {
                 Names::Proxy(proxy) if *proxy != host => {
                     Err(nothing("only the proxy is connected to".to_owned()))
                 }
@@ -74,14 +74,10 @@ impl reqwest::dns::Resolve for CheckedResolver {
             if found.is_empty() {
                 return Err(nothing("it has none".to_owned()).into());
             }
-            let permitted = if names == Names::Public {
-                check_resolved(&host, found)?
-            } else {
-                found
-            };
-            Ok::<_, Box<dyn Error + Send + Sync>>(
-                Box::new(permitted.into_iter()) as reqwest::dns::Addrs
-            )
+            if names == Names::Public {
+                found = check_resolved(&host, found)?;
+            }
+            Ok::<_, Box<dyn Error + Send + Sync>>(Box::new(found.into_iter()) as reqwest::dns::Addrs)
         })
     }
 }

@@ -52,12 +52,8 @@ impl Response {
         let text = self.headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
         let seconds = text.parse().map(Duration::from_secs).ok();
         seconds.or_else(|| {
-            Some(
-                httpdate::parse_http_date(text)
-                    .ok()?
-                    .duration_since(SystemTime::now())
-                    .unwrap_or_default(),
-            )
+            let date = httpdate::parse_http_date(text).ok()?;
+            Some(date.duration_since(SystemTime::now()).unwrap_or_default())
         })
     }
 
@@ -98,11 +94,8 @@ impl Response {
 
 /// Returns the media type without parameters. Returns `None` if there is no valid one.
 pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
-    mime(headers).map(|mime| mime.essence_str().to_owned())
-}
-
-fn mime(headers: &HeaderMap) -> Option<Mime> {
     let text = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     let essence = text.split(';').next().unwrap_or_default().trim();
-    essence.parse().ok()
+    let mime: Mime = essence.parse().ok()?;
+    Some(mime.essence_str().to_owned())
 }

@@ -60,11 +60,8 @@ impl BoundSecret {
             name: name.to_owned(),
             reason: reason.to_owned(),
         };
-        if name.is_empty()
-            || !name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-        {
+        let is_of_name = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+        if name.is_empty() || !name.bytes().all(is_of_name) {
             return Err(invalid(
                 "its name has characters other than letters, digits, `-`, `_` and `.`; rename it",
             ));

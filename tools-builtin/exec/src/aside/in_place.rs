@@ -61,11 +61,8 @@ pub(super) fn neutralise(root: &Path, path: &Path, from: &Spot) -> io::Result<(S
 pub(super) fn list(root: &Path) -> impl Iterator<Item = SetAside> {
     let folder = root.join(FOLDER);
     let is_folder = fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir());
-    let mut places: Vec<_> = is_folder
-        .then(|| entries(&folder))
-        .into_iter()
-        .flatten()
-        .collect();
+    let places = is_folder.then(|| entries(&folder)).into_iter();
+    let mut places: Vec<_> = places.flatten().collect();
     places.sort();
     places.into_iter().filter_map(move |place| {
         let origin = root.join(path_of(place.file_name()?)?);

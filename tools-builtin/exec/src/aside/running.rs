@@ -187,10 +187,8 @@ impl Aside {
             it.is_alive || it.program.was_looked_at() || put_later(it, &records).is_ok()
         };
         let is_put: Vec<bool> = records.iter().map(is_put).collect();
-        let due = records
-            .into_iter()
-            .zip(is_put)
-            .filter(|(_, is_put)| *is_put);
+        let due = records.into_iter().zip(is_put);
+        let due = due.filter(|(_, is_put)| *is_put);
         due.flat_map(|(left, _)| self.recover_one(left, root, at_start, &found))
             .collect()
     }

@@ -39,10 +39,8 @@ impl Settled {
             .unwrap_or_default();
         let groups = outcome.aside.iter().map(|file| {
             let below = file.origin.strip_prefix(&look.root).ok()?;
-            let first = below
-                .iter()
-                .next()
-                .filter(|first| !before.top.contains(*first));
+            let first = below.iter().next();
+            let first = first.filter(|first| !before.top.contains(*first));
             first.map(|first| first.to_string_lossy().into_owned())
         });
         let groups = groups.collect();
@@ -92,13 +90,8 @@ impl Settled {
 
     /// Asks the person once whether the files that lie aside are put back, tells what became of them, and returns notes for the model.
     pub(crate) async fn finish(mut self, cx: &ToolContext) -> Vec<String> {
-        let moved: Vec<_> = self
-            .outcome
-            .aside
-            .iter()
-            .zip(&self.groups)
-            .filter(|(file, _)| file.place.is_some())
-            .collect();
+        let files = self.outcome.aside.iter().zip(&self.groups);
+        let moved: Vec<_> = files.filter(|(file, _)| file.place.is_some()).collect();
         let groups = Group::all(&moved);
         let mut back: Vec<SetAside> = Vec::new();
         let mut notes = Vec::new();
@@ -129,11 +122,8 @@ impl Settled {
     }
 
     fn files(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<ProtectedFile> {
-        let aside = self
-            .outcome
-            .aside
-            .iter()
-            .map(|file| file.to_protected(is_back(file)));
+        let aside = self.outcome.aside.iter();
+        let aside = aside.map(|file| file.to_protected(is_back(file)));
         let former = self.outcome.former.iter().cloned();
         let changed = self.changed.iter();
         let changed = changed.map(|(path, note)| {
@@ -215,10 +205,8 @@ impl SetAside {
 
     /// Returns true if a link lies on the path at which the file was, so that a command would put it elsewhere.
     pub fn leads_elsewhere(&self) -> bool {
-        let below = self
-            .origin
-            .ancestors()
-            .take_while(|path| *path != self.root);
+        let below = self.origin.ancestors();
+        let below = below.take_while(|path| *path != self.root);
         below
             .into_iter()
             .any(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))

@@ -219,7 +219,7 @@ impl Program {
         written: impl Future<Output = Result<(), StdinError>>,
     ) -> Result<(), ToolError> {
         match tokio::time::timeout(INPUT, written).await {
-            Ok(written) => written.map_err(|error| fail(&error)),
+            Ok(written) => written.map_err(fail),
             Err(_) => Err(ToolError::execution_failed(format!(
                 "the program has not read all of the text within {} s; read its output, or stop it",
                 INPUT.as_secs()

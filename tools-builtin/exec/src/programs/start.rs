@@ -50,7 +50,7 @@ pub(crate) async fn start(
 ) -> Result<String, ToolError> {
     let tasks = cx.need::<Tasks>()?;
     tasks.check_room()?;
-    let words = call.words().map_err(|error| fail(&error))?;
+    let words = call.words().map_err(fail)?;
     let input = Interpreted::new(&words, call.terminal);
     let command = visible_line(&words.to_string(), SHOWN);
     let request = Request {
@@ -107,7 +107,7 @@ impl StartArguments {
 }
 
 async fn describe(cx: &ToolContext, call: StartArguments) -> Result<Preview, ToolError> {
-    let command = call.words().map_err(|error| fail(&error))?;
+    let command = call.words().map_err(fail)?;
     crate::preview::preview(cx, command, &format!("{BACKGROUND}\n"), &call.cwd, None).await
 }
 

@@ -13,7 +13,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use tools::protocol::{Access, Words, is_invisible};
+use tools::schemars::{self, JsonSchema};
 use tree_sitter::{ParseOptions, Parser, Tree};
 
 use self::readings::Readings;
@@ -22,13 +24,15 @@ pub(crate) use reason::Reason;
 /// The readings of all calls of this process.
 static READINGS: Readings = Readings::new();
 
-/// A shell language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    /// The language of `bash`.
+/// A shell of `exec.shell`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shell {
+    /// The language of bash.
+    #[default]
     Bash,
     /// The language of any POSIX shell.
-    Posix,
+    Sh,
 }
 
 /// The commands and files of a script.
@@ -70,19 +74,19 @@ impl Script {
     /// # Errors
     /// Returns [`ScriptError`] if the script is too long, has a NUL or no command, or if the parser takes too long for it. The last one
     /// depends on the machine, so that such a script does not run: another reading of the call may have judged it by its commands.
-    pub(crate) fn read(text: &str, dialect: Dialect, cwd: &str) -> Result<Arc<Self>, ScriptError> {
+    pub(crate) fn read(text: &str, dialect: Shell, cwd: &str) -> Result<Arc<Self>, ScriptError> {
         READINGS.get(text, dialect, cwd)
     }
 
     /// Parses a script.
-    fn parse(text: &str, dialect: Dialect, cwd: &str) -> Result<Self, ScriptError> {
+    fn parse(text: &str, dialect: Shell, cwd: &str) -> Result<Self, ScriptError> {
         Self::parse_within(Self::MAX_TIME, text, dialect, cwd)
     }
 
     fn parse_within(
         max_time: Duration,
         text: &str,
-        dialect: Dialect,
+        dialect: Shell,
         cwd: &str,
     ) -> Result<Self, ScriptError> {
         if text.len() > Self::MAX_BYTES {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tools::IgnorePoison as _;
 
-use super::{Dialect, Script, ScriptError};
+use super::{Script, ScriptError, Shell};
 
 /// The most scripts that are kept: those of calls that run at the same time.
 const KEPT: usize = 16;
@@ -14,7 +14,7 @@ const KEPT: usize = 16;
 pub(super) struct Readings(Mutex<VecDeque<(Key, Arc<Script>)>>);
 
 /// The text of a script, its dialect and its working directory.
-type Key = (String, Dialect, String);
+type Key = (String, Shell, String);
 
 impl Readings {
     pub(super) const fn new() -> Self {
@@ -28,7 +28,7 @@ impl Readings {
     pub(super) fn get(
         &self,
         text: &str,
-        dialect: Dialect,
+        dialect: Shell,
         cwd: &str,
     ) -> Result<Arc<Script>, ScriptError> {
         let key = (text.to_owned(), dialect, cwd.to_owned());
@@ -54,12 +54,12 @@ mod tests {
     fn a_script_is_parsed_once_for_all_stages_of_its_call() {
         let readings = Readings::new();
         let read = |text, dialect, cwd| readings.get(text, dialect, cwd).unwrap();
-        let first = read("a &>b", Dialect::Bash, ".");
-        assert!(Arc::ptr_eq(&first, &read("a &>b", Dialect::Bash, ".")));
+        let first = read("a &>b", Shell::Bash, ".");
+        assert!(Arc::ptr_eq(&first, &read("a &>b", Shell::Bash, ".")));
         for other in [
-            ("a &>c", Dialect::Bash, "."),
-            ("a &>b", Dialect::Posix, "."),
-            ("a &>b", Dialect::Bash, "sub"),
+            ("a &>c", Shell::Bash, "."),
+            ("a &>b", Shell::Sh, "."),
+            ("a &>b", Shell::Bash, "sub"),
         ] {
             let other = read(other.0, other.1, other.2);
             assert_ne!((&other.files, other.quoted.is_some()), (&first.files, true));
@@ -71,9 +71,9 @@ mod tests {
         let readings = Readings::new();
         for number in 0..3 * KEPT {
             readings
-                .get(&format!("a {number}"), Dialect::Bash, ".")
+                .get(&format!("a {number}"), Shell::Bash, ".")
                 .unwrap();
-            readings.get("# nothing", Dialect::Bash, ".").unwrap_err();
+            readings.get("# nothing", Shell::Bash, ".").unwrap_err();
         }
         assert_eq!(readings.0.lock().unwrap().len(), KEPT);
     }

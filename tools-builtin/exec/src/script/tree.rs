@@ -6,13 +6,13 @@ use tools::protocol::{Word, Words};
 use tree_sitter::{Node, Tree};
 
 use super::word::{Opened, Redirection};
-use super::{Dialect, Reason, Script, builtins, reason, word};
+use super::{Reason, Script, Shell, builtins, reason, word};
 
 /// The most reasons that a script has.
 const MAX_REASONS: usize = 4;
 
 /// Reads a syntax tree. Iterative, because a script decides how deep its tree is.
-pub(super) fn read(tree: &Tree, text: &str, dialect: Dialect, cwd: &str) -> Script {
+pub(super) fn read(tree: &Tree, text: &str, dialect: Shell, cwd: &str) -> Script {
     let mut reader = Reader::new(text, dialect, cwd);
     if let Some(at) = super::find_invisible(text) {
         reader.opaque(at, "an invisible character");
@@ -69,7 +69,7 @@ struct Frame {
 
 struct Reader<'a> {
     text: &'a str,
-    dialect: Dialect,
+    dialect: Shell,
     cwd: &'a str,
     script: Script,
     commands: HashSet<Words>,
@@ -87,7 +87,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str, dialect: Dialect, cwd: &'a str) -> Self {
+    fn new(text: &'a str, dialect: Shell, cwd: &'a str) -> Self {
         Self {
             text,
             dialect,
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                 | "file_redirect",
             ) => {}
             ("negated_command", "!") => self.prefix(node, source),
-            ("command_name", "word") if source == "time" && self.dialect == Dialect::Bash => {
+            ("command_name", "word") if source == "time" && self.dialect == Shell::Bash => {
                 self.prefix(node, source);
             }
             // In a transparent script, separators end commands.
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             (_, "command") => {}
             (_, "comment") => self.part(node, Last::Comment),
             (_, "\n" | ";" | "&" | "&&" | "||" | "|" | "|&") => {
-                if source == "|&" && self.dialect == Dialect::Posix {
+                if source == "|&" && self.dialect == Shell::Sh {
                     self.opaque(at, "an operator that only bash knows");
                 }
                 self.part(node, Last::Operator);
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
                 "string" | "concatenation",
                 "string" | "string_content" | "raw_string" | "word" | "number" | "\"",
             ) => {}
-            ("string" | "concatenation", "ansi_c_string") if self.dialect == Dialect::Bash => {}
+            ("string" | "concatenation", "ansi_c_string") if self.dialect == Shell::Bash => {}
             (_, kind) => {
                 self.is_opaque = true;
                 if node.is_named() {
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
             self.opaque(at, "a redirection that shells read in different ways");
         }
         redirection.operator = operator.to_owned();
-        if redirection.is_of_bash() && self.dialect == Dialect::Posix {
+        if redirection.is_of_bash() && self.dialect == Shell::Sh {
             self.opaque(at, "an operator that only bash knows");
         }
         self.quoted.extend([" ", &redirection.descriptor, operator]);
@@ -424,10 +424,10 @@ fn is_word(kind: &str) -> bool {
 }
 
 /// Returns true if a word of this kind can be known.
-fn is_literal(kind: &str, dialect: Dialect) -> bool {
+fn is_literal(kind: &str, dialect: Shell) -> bool {
     match kind {
         "word" | "number" | "string" | "raw_string" | "concatenation" => true,
-        "ansi_c_string" => dialect == Dialect::Bash,
+        "ansi_c_string" => dialect == Shell::Bash,
         _ => false,
     }
 }

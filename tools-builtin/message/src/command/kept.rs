@@ -88,10 +88,8 @@ fn files(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let end = path
-            .extension()
-            .and_then(|end| end.to_str())
-            .unwrap_or_default();
+        let end = path.extension().and_then(|end| end.to_str());
+        let end = end.unwrap_or_default();
         let is_message = end == WAITING || end.starts_with(BEGUN);
         let number = path
             .file_stem()

@@ -68,10 +68,8 @@ impl SmtpStream {
         if !answer.starts_with("220") {
             return Err(refused("refused STARTTLS"));
         }
-        let connection = connection
-            .encrypt()
-            .await
-            .map_err(SendError::from_connecting)?;
+        let connection = connection.encrypt().await;
+        let connection = connection.map_err(SendError::from_connecting)?;
         Ok(Self {
             greeting: GREETING,
             ..Self::new(connection)

@@ -205,10 +205,8 @@ fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> Settin
 /// Returns the names of the channels for the system text, which the definition of `message.send` does not have.
 pub(crate) fn section(cx: &ToolContext) -> String {
     let channels = cx.service::<Channels>();
-    let names: Vec<_> = channels
-        .iter()
-        .flat_map(|channels| channels.names())
-        .collect();
+    let names = channels.iter().flat_map(|channels| channels.names());
+    let names: Vec<_> = names.collect();
     match names[..] {
         [] | [TERMINAL] => String::new(),
         _ => format!("The channels of `{SEND}` are: {}.", names.join(", ")),

@@ -109,10 +109,8 @@ impl Intake {
                     self.inbox
                         .note("messages of other channels of Slack than `chat` are ignored");
                 }
-                return ServerAnswer::new(
-                    StatusCode::OK,
-                    "ignored: the settings name another channel",
-                );
+                let answer = "ignored: the settings name another channel";
+                return ServerAnswer::new(StatusCode::OK, answer);
             }
             Ok(Parsed::Ignored) => return ServerAnswer::new(StatusCode::OK, "ignored"),
             Ok(Parsed::Challenge(text)) => return ServerAnswer::new(StatusCode::OK, text),

@@ -39,11 +39,8 @@ impl Signature {
         let text = single_header(headers, &self.time)?;
         let time: u64 = text.parse().ok()?;
         let given = single_header(headers, &self.signature)?.strip_prefix("v0=")?;
-        let given: [u8; 32] = HEXLOWER_PERMISSIVE
-            .decode(given.as_bytes())
-            .ok()?
-            .try_into()
-            .ok()?;
+        let given = HEXLOWER_PERMISSIVE.decode(given.as_bytes()).ok()?;
+        let given: [u8; 32] = given.try_into().ok()?;
         let mut mac = HMAC::new(self.key.expose().trim().as_bytes());
         mac.update(format!("v0:{text}:").as_bytes());
         mac.update(body);

@@ -75,10 +75,8 @@ pub(super) fn parse(body: &Value, channel: Option<&str>) -> Result<Parsed, Strin
                 return Ok(Parsed::Elsewhere);
             }
             // A text that mentions the app comes in two events with ids of their own.
-            let of_message = from
-                .as_ref()
-                .zip(text(event, "ts"))
-                .map(|(channel, at)| format!("{channel} {at}"));
+            let of_message = from.as_ref().zip(text(event, "ts"));
+            let of_message = of_message.map(|(channel, at)| format!("{channel} {at}"));
             let id = of_message.or_else(|| text(body, "event_id"));
             let thread = text(event, "thread_ts")
                 .map(|thread| format!(":{thread}"))

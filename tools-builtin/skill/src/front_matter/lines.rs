@@ -52,11 +52,8 @@ fn value(lines: &[&str]) -> Value {
         ">" => return Value::Text(join_lines(below)),
         _ => {}
     }
-    let filled: Vec<_> = below
-        .iter()
-        .map(|line| line.trim())
-        .filter(|line| !line.is_empty())
-        .collect();
+    let filled = below.iter().map(|line| line.trim());
+    let filled: Vec<_> = filled.filter(|line| !line.is_empty()).collect();
     if first.is_empty() && !filled.is_empty() {
         if filled.iter().all(|line| line.starts_with("- ")) {
             return Value::List(
@@ -66,11 +63,8 @@ fn value(lines: &[&str]) -> Value {
                     .collect(),
             );
         }
-        if let Some(fields) = filled
-            .iter()
-            .map(|line| field(line))
-            .collect::<Option<Vec<_>>>()
-        {
+        let fields = filled.iter().map(|line| field(line));
+        if let Some(fields) = fields.collect::<Option<Vec<_>>>() {
             let fields = fields.into_iter();
             let fields = fields.map(|(key, value)| (key.to_owned(), Value::Text(unquote(value))));
             return Value::Map(fields.collect());

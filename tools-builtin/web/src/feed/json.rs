@@ -8,16 +8,13 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use super::{Entry, Feed, MAX_ENTRIES};
 
 /// The fields of a JSON Feed that a model reads.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct JsonFeed {
     version: String,
-    #[serde(default)]
     title: String,
-    #[serde(default)]
     home_page_url: String,
-    #[serde(default)]
     description: String,
-    #[serde(default)]
     items: Items,
 }
 
@@ -30,17 +27,11 @@ struct Items {
 
 #[derive(Debug, Deserialize)]
 struct Item {
-    #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
     url: Option<String>,
-    #[serde(default)]
     date_published: Option<String>,
-    #[serde(default)]
     summary: Option<String>,
-    #[serde(default)]
     content_text: Option<String>,
-    #[serde(default)]
     content_html: Option<String>,
 }
 

@@ -117,15 +117,9 @@ fn numeric(rest: &str) -> Option<(char, usize)> {
     if length == 0 {
         return None;
     }
-    let digits_only = digits[..length].trim_start_matches('0');
-    // More digits than any character has.
-    let number = if digits_only.len() > 8 {
-        u32::MAX
-    } else {
-        u32::from_str_radix(digits_only, radix).unwrap_or(0)
-    };
-    let c = match number {
-        0x80..=0x9F => WINDOWS[(number - 0x80) as usize],
+    // A number that does not fit is none of a character.
+    let c = match u32::from_str_radix(&digits[..length], radix).unwrap_or(0) {
+        number @ 0x80..=0x9F => WINDOWS[(number - 0x80) as usize],
         0 => char::REPLACEMENT_CHARACTER,
         number => char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER),
     };

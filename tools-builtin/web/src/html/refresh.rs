@@ -104,7 +104,7 @@ impl Base {
     }
 
     fn resolve(&self, address: &str, schemes: &[&str]) -> Option<String> {
-        if address.trim().is_empty() {
+        if address.trim().is_empty() || address.len() > MAX_ADDRESS {
             return None;
         }
         let url = self.url.join(address).ok()?;

@@ -34,15 +34,9 @@ impl fmt::Display for LeftOut {
 
 /// Returns true if browsers do not show the element.
 pub(super) fn is_hidden(element: Element, attributes: &Attributes) -> bool {
-    if element.is_dropped()
-        && !(element == Element::Template && attributes.has(Attribute::ShadowRootMode))
-    {
-        return true;
-    }
-    if element == Element::Dialog && !attributes.has(Attribute::Open) {
-        return true;
-    }
-    is_invisible(attributes)
+    let is_shadow = element == Element::Template && attributes.has(Attribute::ShadowRootMode);
+    let is_closed = element == Element::Dialog && !attributes.has(Attribute::Open);
+    element.is_dropped() && !is_shadow || is_closed || is_invisible(attributes)
 }
 
 /// Returns true if the attributes hide an element.
@@ -87,29 +81,26 @@ pub(super) fn beside_content(
     in_content: bool,
 ) -> Option<LeftOut> {
     let role = attributes.value(Attribute::Role).unwrap_or_default();
-    match (element, role) {
+    Some(match (element, role) {
         // The links of MediaWiki to edit a section.
         (Element::Other, _) if attributes.classes().any(|class| class == "mw-editsection") => {
-            return Some(LeftOut::Navigation);
+            LeftOut::Navigation
         }
-        (Element::Nav, _) | (_, "navigation" | "menubar" | "search") | (Element::Search, _) => {
-            return Some(LeftOut::Navigation);
+        (Element::Nav | Element::Search, _) => LeftOut::Navigation,
+        (_, "navigation" | "menubar" | "search") => LeftOut::Navigation,
+        (Element::Dialog, _) | (_, "dialog" | "alertdialog") => LeftOut::Dialog,
+        (_, "banner") => LeftOut::Header,
+        (_, "contentinfo") => LeftOut::Footer,
+        (Element::Footer, _) if !in_content => LeftOut::Footer,
+        (_, "complementary") if !in_content => LeftOut::Aside,
+        (Element::Aside, _) if !in_content && is_side_bar(attributes) => LeftOut::Aside,
+        (Element::Div | Element::Section | Element::Aside | Element::Form, _)
+            if is_cookie_notice(attributes) =>
+        {
+            LeftOut::CookieNotice
         }
-        (Element::Dialog, _) | (_, "dialog" | "alertdialog") => return Some(LeftOut::Dialog),
-        (_, "banner") => return Some(LeftOut::Header),
-        (_, "contentinfo") => return Some(LeftOut::Footer),
-        (Element::Footer, _) if !in_content => return Some(LeftOut::Footer),
-        (_, "complementary") if !in_content => return Some(LeftOut::Aside),
-        (Element::Aside, _) if !in_content && is_side_bar(attributes) => {
-            return Some(LeftOut::Aside);
-        }
-        _ => {}
-    }
-    let is_box = matches!(
-        element,
-        Element::Div | Element::Section | Element::Aside | Element::Form
-    );
-    (is_box && is_cookie_notice(attributes)).then_some(LeftOut::CookieNotice)
+        _ => return None,
+    })
 }
 
 /// Returns true if the class or id is of a side bar. Other elements of this kind are notes, which belong to the text.

@@ -18,7 +18,7 @@ pub(crate) struct Document {
     lists: Vec<List>,
     gap: Gap,
     /// The list that ended directly before.
-    previous: Option<PreviousList>,
+    previous: Option<List>,
     notation: Notation,
 }
 
@@ -44,13 +44,6 @@ struct List {
     width: usize,
     /// True if the list stands in another one without an item, and continues the item before.
     is_bare: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct PreviousList {
-    is_ordered: bool,
-    is_other: bool,
-    depth: usize,
 }
 
 /// The separation from the block before.
@@ -147,10 +140,9 @@ impl Document {
 
     /// Begins a quote. Returns false if the nesting is too deep.
     pub(crate) fn begin_quote(&mut self) -> bool {
-        let mark = if self.notation == Notation::Plain {
-            ""
-        } else {
-            "> "
+        let mark = match self.notation {
+            Notation::Markdown => "> ",
+            Notation::Plain => "",
         };
         self.begin_container(Container {
             first: mark.to_owned(),
@@ -164,10 +156,8 @@ impl Document {
     /// Begins a list. With a number it is ordered and begins there.
     pub(crate) fn begin_list(&mut self, number: Option<u32>) {
         let depth = self.containers.len();
-        let list = self
-            .lists
-            .last()
-            .filter(|list| list.depth == depth && list.has_items);
+        let list = self.lists.last();
+        let list = list.filter(|list| list.depth == depth && list.has_items);
         let marker = list.map(|list| " ".repeat(list.width));
         let is_bare = marker.is_some_and(|marker| {
             self.begin_container(Container {
@@ -179,7 +169,8 @@ impl Document {
         // Lists side by side with the same marker would be one.
         let is_other = self
             .previous
-            .filter(|previous| previous.depth == depth && previous.is_ordered == number.is_some())
+            .as_ref()
+            .filter(|list| list.depth == depth && list.number.is_some() == number.is_some())
             .is_some_and(|previous| !previous.is_other);
         self.lists.push(List {
             number,
@@ -193,17 +184,12 @@ impl Document {
 
     /// Ends the innermost list.
     pub(crate) fn end_list(&mut self) {
-        if let Some(list) = self.lists.pop() {
+        if let Some(mut list) = self.lists.pop() {
             if list.is_bare {
                 self.containers.pop();
             }
-            let is_ordered = list.number.is_some();
-            let depth = self.containers.len();
-            self.previous = Some(PreviousList {
-                is_ordered,
-                is_other: list.is_other,
-                depth,
-            });
+            list.depth = self.containers.len();
+            self.previous = Some(list);
         }
     }
 
@@ -254,11 +240,8 @@ impl Document {
         }
         self.out.push('\n');
         if self.gap == Gap::Blank {
-            for container in self
-                .containers
-                .iter()
-                .take_while(|container| container.is_started)
-            {
+            let containers = self.containers.iter();
+            for container in containers.take_while(|container| container.is_started) {
                 container.write_rest(&mut self.out);
             }
             self.trim_line();

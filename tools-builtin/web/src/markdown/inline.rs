@@ -237,27 +237,20 @@ impl Inline {
         if self.text.is_empty() {
             return;
         }
-        match self.form {
-            Breaks::Space => self.space = true,
-            Breaks::Tag if self.notation == Notation::Markdown => {
-                self.text.push_str("<br>");
-                self.space = false;
-            }
-            Breaks::Tag => self.space = true,
-            Breaks::Hard if breaks == 1 => {
-                self.text.push_str(if self.notation == Notation::Markdown {
-                    "  \n"
-                } else {
-                    "\n"
-                });
-                self.space = false;
-            }
+        let mark = match self.form {
+            Breaks::Space => " ",
+            Breaks::Tag => self.notation.pick("<br>", " "),
+            Breaks::Hard if breaks == 1 => self.notation.pick("  \n", "\n"),
             Breaks::Hard => {
                 self.write_closing(0);
                 self.is_pending = true;
-                self.text.push_str("\n\n");
-                self.space = false;
+                "\n\n"
             }
+        };
+        // A space is written before the next text alone.
+        self.space = mark == " ";
+        if !self.space {
+            self.text.push_str(mark);
         }
     }
 

@@ -11,15 +11,11 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(destination: String, is_fragment: bool, label: &str) -> Self {
         // The label of a link within the page describes the link, not its target.
-        let label = if is_fragment {
-            String::new()
-        } else {
-            label.to_owned()
-        };
+        let label = if is_fragment { "" } else { label };
         Self {
             destination,
             is_fragment,
-            label,
+            label: label.to_owned(),
         }
     }
 

@@ -86,11 +86,7 @@ impl Table {
     pub(crate) fn push_block(&mut self, block: &str, notation: Notation) {
         let Some(cell) = &mut self.cell else { return };
         if !cell.is_empty() {
-            cell.push_str(if notation == Notation::Markdown {
-                "<br>"
-            } else {
-                " "
-            });
+            cell.push_str(notation.pick("<br>", " "));
         }
         cell.extend(block.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }
@@ -112,9 +108,7 @@ impl Table {
     /// Ends the open row.
     pub(crate) fn end_row(&mut self) {
         self.end_cell();
-        if self.row.is_some() {
-            self.skip_spans();
-        }
+        self.skip_spans();
         let Some(row) = self.row.take() else { return };
         for span in self.spans.iter_mut().skip(row.count) {
             *span = span.saturating_sub(1);

@@ -57,12 +57,8 @@ fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
 /// Reads the results. Titles and descriptions are HTML. An answer without `web` has no results.
 fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
     let answer = json_answer(response)?;
-    if answer["web"].is_null() {
-        return if answer["type"] == "search" {
-            Ok(Vec::new())
-        } else {
-            Err(missing(response, "web.results"))
-        };
+    if answer["web"].is_null() && answer["type"] == "search" {
+        return Ok(Vec::new());
     }
     let results = items(&answer, "web/results").ok_or_else(|| missing(response, "web.results"))?;
     Ok(results.iter().map(result).collect())

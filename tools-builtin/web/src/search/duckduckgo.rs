@@ -67,22 +67,17 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
 
 /// Returns a topic. Its text begins with its name, in older answers before a dash.
 fn topic(item: &Value) -> SearchResult {
-    let raw = SearchResult::from_json(item, "Text", "FirstURL", "Text");
-    match raw.title.split_once(" - ") {
-        Some((name, _)) => SearchResult {
-            title: name.to_owned(),
-            ..raw
-        },
-        None => raw,
+    let mut topic = SearchResult::from_json(item, "Text", "FirstURL", "Text");
+    if let Some((name, _)) = topic.title.split_once(" - ") {
+        topic.title = name.to_owned();
     }
+    topic
 }
 
 /// Returns the page on which a browser shows the answer. The service gives none.
 fn page(request: &Url) -> String {
-    let query = request
-        .query_pairs()
-        .find(|(name, _)| name == "q")
-        .map(|(_, query)| query.into_owned());
+    let query = request.query_pairs().find(|(name, _)| name == "q");
+    let query = query.map(|(_, query)| query.into_owned());
     let page = Url::parse_with_params(
         "https://duckduckgo.com/",
         [("q", query.unwrap_or_default())],

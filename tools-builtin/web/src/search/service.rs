@@ -91,24 +91,20 @@ impl WebSearch {
     ///
     /// # Errors
     /// Returns [`SearchError::Option`] if the service has no such option.
-    pub fn with_language(self, language: impl Into<String>) -> Result<Self, SearchError> {
+    pub fn with_language(mut self, language: impl Into<String>) -> Result<Self, SearchError> {
         self.check(SearchOption::Language)?;
-        Ok(Self {
-            language: Some(language.into()),
-            ..self
-        })
+        self.language = Some(language.into());
+        Ok(self)
     }
 
     /// Sets the filter of adult content.
     ///
     /// # Errors
     /// Returns [`SearchError::Option`] if the service has no such option.
-    pub fn with_safe_search(self, safe_search: SafeSearch) -> Result<Self, SearchError> {
+    pub fn with_safe_search(mut self, safe_search: SafeSearch) -> Result<Self, SearchError> {
         self.check(SearchOption::SafeSearch)?;
-        Ok(Self {
-            safe_search: Some(safe_search),
-            ..self
-        })
+        self.safe_search = Some(safe_search);
+        Ok(self)
     }
 
     /// Sets the client of searches, in place of the context's. Its private hosts and secrets are then for searches alone, and not for

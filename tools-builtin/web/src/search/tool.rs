@@ -38,14 +38,8 @@ pub(crate) async fn search(
     Ok(to_result(&web_search, &found))
 }
 
-fn to_result(
-    web_search: &WebSearch,
-    Found {
-        host,
-        results,
-        left_out,
-    }: &Found,
-) -> ToolResult {
+fn to_result(web_search: &WebSearch, found: &Found) -> ToolResult {
+    let (results, left_out) = (&found.results, found.left_out);
     let backend = web_search.backend();
     let mut text = match results.len() {
         0 => format!(
@@ -55,7 +49,7 @@ fn to_result(
         1 => format!("1 result of {}", backend.name),
         count => format!("{count} results of {}", backend.name),
     };
-    if *left_out > 0 {
+    if left_out > 0 {
         text += &format!("; {left_out} without a usable address are left out");
     }
     if !results.is_empty() {
@@ -69,7 +63,7 @@ fn to_result(
                 list += line;
             }
         }
-        let _ = write!(text, "\n{}", OutsideText::new(host, &list));
+        let _ = write!(text, "\n{}", OutsideText::new(&found.host, &list));
     }
     let structured = json!({"backend": backend.name, "results": results, "left_out": left_out});
     ToolResult {

@@ -28,12 +28,9 @@ impl AddressFilter {
     /// # Errors
     /// Returns the fault of an entry and its repair.
     pub(crate) fn new(private_hosts: &[String]) -> Result<Self, String> {
-        Ok(Self {
-            private_hosts: private_hosts
-                .iter()
-                .map(|host| PrivateHost::parse(host))
-                .collect::<Result<_, _>>()?,
-        })
+        let hosts = private_hosts.iter().map(|host| PrivateHost::parse(host));
+        let private_hosts = hosts.collect::<Result<_, _>>()?;
+        Ok(Self { private_hosts })
     }
 
     /// Returns true if the options name the host of this URL.

@@ -62,16 +62,12 @@ impl PrivateHost {
             Some((host, port)) if !port.contains(']') => (host, Some(port)),
             _ => (text, None),
         };
-        let port = match port {
-            // `parse` alone would accept a `+`.
-            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => Some(
-                digits
-                    .parse()
-                    .map_err(|_| refused("has no port from 0 to 65535"))?,
-            ),
-            Some(_) => return Err(refused("has a port that is not a number")),
-            None => None,
-        };
+        // `parse` alone would accept a `+`.
+        if port.is_some_and(|port| !port.bytes().all(|digit| digit.is_ascii_digit())) {
+            return Err(refused("has a port that is not a number"));
+        }
+        let port = port.map(str::parse).transpose();
+        let port = port.map_err(|_| refused("has no port from 0 to 65535"))?;
         let normal =
             Normaliser::Host
                 .apply(&format!("http://{host}/"))
@@ -84,11 +80,7 @@ impl PrivateHost {
         if !normal.eq_ignore_ascii_case(host) {
             return Err(refused("is not a plain host"));
         }
-        let host = match normal
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .parse::<IpAddr>()
-        {
+        let host = match normal.trim_matches(['[', ']']).parse::<IpAddr>() {
             Ok(address) => Named::Addresses(address.into()),
             Err(_) => Named::Name(normal),
         };

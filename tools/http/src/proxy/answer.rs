@@ -81,10 +81,8 @@ impl Refusal {
     pub(super) fn sentence(&self) -> String {
         let text = match self {
             Self::Unpermitted(targets) => {
-                let clauses: Vec<_> = targets
-                    .iter()
-                    .map(|target| target.to_clause().to_string())
-                    .collect();
+                let clauses = targets.iter().map(|target| target.to_clause().to_string());
+                let clauses: Vec<_> = clauses.collect();
                 let host = targets.first().map_or("", Target::value);
                 format!(
                     "{host} is not among the hosts that the grant names; ask for {}",

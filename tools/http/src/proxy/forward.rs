@@ -58,11 +58,8 @@ pub(super) async fn forward(
 fn rewrite(request: Request<Incoming>, url: &Url) -> Result<Request<Incoming>, Refusal> {
     const NO_HOST: Refusal = Refusal::Request("the host of the URL cannot be sent");
     let (mut parts, body) = request.into_parts();
-    let path = parts
-        .uri
-        .path_and_query()
-        .cloned()
-        .unwrap_or(PathAndQuery::from_static("/"));
+    let path = parts.uri.path_and_query().cloned();
+    let path = path.unwrap_or(PathAndQuery::from_static("/"));
     parts.uri = Uri::from(path);
     parts.extensions.clear();
     parts.version = http::Version::HTTP_11;

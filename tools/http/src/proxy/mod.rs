@@ -79,11 +79,8 @@ impl Proxy {
     /// Returns the first hundred hosts with the number of connections to each, sorted. A host has its port, unless it is that of the
     /// scheme.
     pub fn reached_hosts(&self) -> Vec<(String, u64)> {
-        let reached = self.reached.lock().ignore_poison();
-        reached
-            .iter()
-            .map(|(host, count)| (host.clone(), *count))
-            .collect()
+        let reached = self.reached.lock().ignore_poison().clone();
+        reached.into_iter().collect()
     }
 
     /// Connects to the host of a request that was [checked](Self::check).
@@ -109,12 +106,10 @@ impl Proxy {
             &[Access::Read, Access::Write]
         };
         let host = location::net_host(url);
-        let missing = accesses
+        let targets = accesses
             .iter()
-            .filter(|access| !self.permits(**access, &host));
-        let missing: Vec<_> = missing
-            .filter_map(|access| Target::new(*access, "net", &*host).ok())
-            .collect();
+            .filter_map(|access| Target::new(*access, "net", &*host).ok());
+        let missing: Vec<_> = targets.filter(|target| !self.permits(target)).collect();
         if missing.is_empty() {
             Ok(())
         } else {
@@ -123,13 +118,10 @@ impl Proxy {
     }
 
     /// Returns true if neither the grant, nor the policy, nor the rule of unnamed hosts stands against the target.
-    fn permits(&self, access: Access, host: &str) -> bool {
-        let (Ok(target), Some(tool)) = (Target::new(access, "net", host), &self.tool) else {
-            return false;
-        };
-        let targets = [target];
+    fn permits(&self, target: &Target) -> bool {
+        let Some(tool) = &self.tool else { return false };
         self.judge
-            .rulings(tool, &targets)
+            .rulings(tool, std::slice::from_ref(target))
             .all(|ruling| match ruling.verdict {
                 Verdict::Allow => true,
                 Verdict::Ask => ruling

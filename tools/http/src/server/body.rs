@@ -19,19 +19,14 @@ pub async fn read_body<B>(body: B, max_bytes: usize, time: Duration) -> Result<B
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>,
 {
-    match timeout(time, Limited::new(body, max_bytes).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+    let (status, reason) = match timeout(time, Limited::new(body, max_bytes).collect()).await {
+        Ok(Ok(body)) => return Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let reason = format!("the body has more than {max_bytes} bytes");
-            Err(ServerAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, reason))
+            return Err(ServerAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
         }
-        Ok(Err(_)) => Err(ServerAnswer::new(
-            StatusCode::BAD_REQUEST,
-            "the body ended early",
-        )),
-        Err(_) => Err(ServerAnswer::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "the body was too slow",
-        )),
-    }
+        Ok(Err(_)) => (StatusCode::BAD_REQUEST, "the body ended early"),
+        Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body was too slow"),
+    };
+    Err(ServerAnswer::new(status, reason))
 }

@@ -18,10 +18,8 @@ pub fn check_names(target: &Uri, headers: &HeaderMap) -> Result<Authority, Serve
         return Err(ServerAnswer::new(StatusCode::BAD_REQUEST, reason));
     };
     if target.authority().is_some_and(|named| *named != host) {
-        return Err(ServerAnswer::new(
-            StatusCode::BAD_REQUEST,
-            "the target and the header Host differ",
-        ));
+        let reason = "the target and the header Host differ";
+        return Err(ServerAnswer::new(StatusCode::BAD_REQUEST, reason));
     }
     if headers.contains_key(ORIGIN) && !single_header(headers, &ORIGIN).is_some_and(is_page) {
         let reason = "at most one header Origin with a scheme, a name and a port is allowed";

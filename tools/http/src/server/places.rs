@@ -137,14 +137,12 @@ impl Places {
         let number = table.next;
         let ended = CancellationToken::new();
         table.next += 1;
-        table.taken.insert(
-            number,
-            Taken {
-                client,
-                is_kept: false,
-                ended: ended.clone(),
-            },
-        );
+        let taken = Taken {
+            client,
+            is_kept: false,
+            ended: ended.clone(),
+        };
+        table.taken.insert(number, taken);
         drop(table);
         Ok(Place(Arc::new(OwnPlace {
             places: self.clone(),
@@ -169,15 +167,9 @@ impl Table {
         let idle = || self.taken.iter().filter(|(_, taken)| !taken.is_kept);
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
         idle().for_each(|(_, taken)| *counts.entry(taken.client).or_default() += 1);
-        let client = client.or_else(|| {
-            counts
-                .iter()
-                .max_by_key(|(_, count)| **count)
-                .map(|(client, _)| *client)
-        })?;
-        let number = idle()
-            .find(|(_, taken)| taken.client == client)
-            .map(|(number, _)| *number)?;
+        let most = counts.iter().max_by_key(|(_, count)| **count);
+        let client = client.or(most.map(|(client, _)| *client))?;
+        let (&number, _) = idle().find(|(_, taken)| taken.client == client)?;
         self.taken.remove(&number)?.ended.cancel();
         Some(())
     }

@@ -195,10 +195,8 @@ fn refuse(settings: &Settings, error: &HttpError, key_setting: &str) -> Settings
         },
         _ => "http",
     };
-    let row = settings
-        .values()
-        .rows()
-        .find(|(about, ..)| about.name == key);
+    let mut rows = settings.values().rows();
+    let row = rows.find(|(about, ..)| about.name == key);
     let origin = row.map(|(_, _, origin)| origin).unwrap_or_default();
     SettingsError::unusable(key, &Setting { value: (), origin }, error)
 }

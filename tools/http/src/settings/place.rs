@@ -47,10 +47,8 @@ impl SecretPlace {
             }
             (None, Some(path)) => KeySource::File(file(&path, base).map_err(field("file"))?),
             _ => {
-                return Err(
-                    "needs one place of the secret: env = \"VARIABLE\", or file = \"PATH\""
-                        .to_owned(),
-                );
+                let fault = "needs one place of the secret: env = \"VARIABLE\", or file = \"PATH\"";
+                return Err(fault.to_owned());
             }
         };
         let origin = url(&table.origin, base).map_err(field("origin"))?;

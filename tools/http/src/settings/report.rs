@@ -10,11 +10,8 @@ use crate::client::HttpClient;
 
 /// Returns a warning for each secret that is not found, and for each setting that has less effect than it says.
 pub(crate) fn notices(settings: &Settings) -> Vec<String> {
-    let missing = settings
-        .of::<HttpKeys>()
-        .secrets
-        .iter()
-        .filter(|secret| !secret.value.source.is_found());
+    let secrets = settings.of::<HttpKeys>().secrets.iter();
+    let missing = secrets.filter(|secret| !secret.value.source.is_found());
     let missing = missing.map(|Setting { value: SecretPlace { name, source, .. }, origin }| {
             format!(
                 "{origin}: the secret {name} is not sent, because {} is empty or missing; set this variable or write this file, or \
@@ -57,13 +54,9 @@ pub(crate) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
     let mut report = FamilyReport::default();
     report.lines.push(client_line(keys));
     for secret in &keys.secrets {
-        let SecretPlace {
-            name,
-            origin,
-            header,
-            ..
-        } = &secret.value;
-        let source = secret.value.source.describe();
+        let place = &secret.value;
+        let (name, origin, header) = (&place.name, &place.origin, &place.header);
+        let source = place.source.describe();
         report.lines.push(format!(
             "secret {name}: {header} of {origin}, from {source}"
         ));
@@ -73,20 +66,11 @@ pub(crate) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
 }
 
 fn client_line(keys: &HttpKeys) -> String {
-    let proxy = keys
-        .tool_proxy
-        .as_ref()
-        .map_or("none", |proxy| &proxy.value);
-    let hosts: Vec<_> = keys
-        .private_hosts
-        .iter()
-        .map(|host| host.value.as_str())
-        .collect();
-    let hosts = if hosts.is_empty() {
-        "none".to_owned()
-    } else {
-        hosts.join(" ")
-    };
+    let proxy = keys.tool_proxy.as_ref();
+    let proxy = proxy.map_or("none", |proxy| &proxy.value);
+    let hosts = keys.private_hosts.iter().map(|host| host.value.as_str());
+    let hosts = hosts.collect::<Vec<_>>().join(" ");
+    let hosts = if hosts.is_empty() { "none" } else { &hosts };
     format!(
         "http: proxy {proxy}; private hosts {hosts}; a response within {:?}",
         keys.tool_total.value,

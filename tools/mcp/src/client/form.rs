@@ -52,10 +52,8 @@ pub(super) async fn fill(
         };
     }
     for name in names {
-        let is_required = schema
-            .required
-            .as_ref()
-            .is_some_and(|required| required.contains(&name));
+        let required = schema.required.as_ref();
+        let is_required = required.is_some_and(|required| required.contains(&name));
         let Some(Ok(schema)) = schema.properties.get(&name).map(serde_json::to_value) else {
             return Err(ElicitationAction::Decline);
         };

@@ -325,11 +325,8 @@ impl Imported {
     /// Waits until the server is removed and its connection has ended.
     pub(super) async fn wait_closed(&self) {
         // The sender is in `self`, so the channel is open.
-        let _ = self
-            .state
-            .subscribe()
-            .wait_for(|state| matches!(state, State::Closed))
-            .await;
+        let mut state = self.state.subscribe();
+        let _ = state.wait_for(|state| matches!(state, State::Closed)).await;
     }
 }
 

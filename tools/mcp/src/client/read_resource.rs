@@ -78,11 +78,8 @@ async fn list_resources(imported: &Imported) -> Result<String, ToolErrorKind> {
     let resources = imported.resources().await;
     let resources = resources.map_err(ToolErrorKind::unavailable)?;
     // A server need not have templates.
-    let templates = imported
-        .resource_templates()
-        .await
-        .map(|templates| templates.items)
-        .unwrap_or_default();
+    let listed = imported.resource_templates().await;
+    let templates = listed.map(|listed| listed.items).unwrap_or_default();
     let mut lines = Vec::new();
     for resource in &resources.items {
         lines.push(line(&resource.uri, &resource.name, &resource.description));

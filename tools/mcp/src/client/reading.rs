@@ -70,10 +70,8 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
         && Nesting::deepest(strict.as_bytes()) <= MAX_DEPTH
         && let Ok(items) = serde_json::from_str::<Vec<Value>>(strict)
     {
-        let messages = items
-            .iter()
-            .filter(|item| is_whole(item))
-            .map(Value::to_string);
+        let items = items.iter().filter(|item| is_whole(item));
+        let messages = items.map(Value::to_string);
         return messages.filter_map(|item| message(&item, own)).collect();
     }
     let found = among_others(text, own);
@@ -153,10 +151,8 @@ fn message(text: &str, own: Option<&Value>) -> Option<String> {
     let is_answer = envelope.method.is_none()
         && (envelope.result, envelope.error) != (Presence::Absent, Presence::Absent)
         && (envelope.id.is_some() || own.is_some());
-    let is_version = envelope
-        .jsonrpc
-        .as_ref()
-        .is_some_and(|version| version == "2.0");
+    let version = envelope.jsonrpc.as_ref();
+    let is_version = version.is_some_and(|version| version == "2.0");
     if !is_version && !is_answer {
         return None;
     }
@@ -182,10 +178,8 @@ fn correct_answer(answer: String) -> String {
 
 /// Returns true if the parser of the protocol takes an answer as it is.
 fn is_plain(envelope: &Envelope, text: &str) -> bool {
-    let has_id = envelope
-        .id
-        .as_ref()
-        .is_some_and(|id| id.is_i64() || id.is_u64() || id.is_string());
+    let id = envelope.id.as_ref();
+    let has_id = id.is_some_and(|id| id.is_i64() || id.is_u64() || id.is_string());
     match (envelope.result, envelope.error) {
         (Presence::Absent, Presence::Absent) => envelope.id.as_ref().is_none_or(Value::is_string),
         (_, Presence::Absent) => has_id,

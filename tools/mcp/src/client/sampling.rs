@@ -113,10 +113,8 @@ pub(super) async fn sample(
     let request = request(imported.name(), params)
         .ok_or_else(|| refused("the request has tools, or too many messages"))?;
     // The server cannot go on meanwhile, as while a person is asked.
-    let sample = cx
-        .wait_for_answer(answer(request, cx.clone()))
-        .await
-        .map_err(|error| Refused(error.to_string()))?;
+    let sample = cx.wait_for_answer(answer(request, cx.clone())).await;
+    let sample = sample.map_err(|error| Refused(error.to_string()))?;
     let sample = sample.map_err(Refused)?;
     let content = match sample.content {
         Content::Text { text } => SamplingMessageContentBlock::text(text),

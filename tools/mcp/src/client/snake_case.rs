@@ -19,11 +19,8 @@ pub(super) fn readable(answer: &str) -> Option<String> {
     let result = answer.get_mut("result")?.as_object_mut()?;
     let mut is_changed = result.contains_key("content") && rename(result);
     let blocks = result.get_mut("content").and_then(Value::as_array_mut);
-    for block in blocks
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
-    {
+    let blocks = blocks.into_iter().flatten();
+    for block in blocks.filter_map(Value::as_object_mut) {
         is_changed |= rename(block);
     }
     is_changed.then(|| answer.to_string())

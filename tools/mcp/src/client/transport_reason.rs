@@ -53,10 +53,8 @@ fn http_failure(error: &DynamicTransportError) -> Option<&StreamableHttpError<Ht
 pub(super) fn refusal(error: &DynamicTransportError) -> Option<(String, Option<Duration>)> {
     match http_failure(error)? {
         StreamableHttpError::HttpStatus(error) => {
-            let seconds = error
-                .retry_after
-                .as_ref()
-                .and_then(|text| text.trim().parse().ok());
+            let text = error.retry_after.as_ref();
+            let seconds = text.and_then(|text| text.trim().parse().ok());
             let wait = seconds
                 .map_or(RECONNECTION, Duration::from_secs)
                 .max(RECONNECTION);

@@ -213,10 +213,8 @@ impl McpFile {
 
     /// Removes a server. Returns true if there was one.
     pub fn remove(&mut self, name: &str) -> bool {
-        let servers = self
-            .document
-            .get_mut(SERVERS)
-            .and_then(Value::as_object_mut);
+        let servers = self.document.get_mut(SERVERS);
+        let servers = servers.and_then(Value::as_object_mut);
         servers.is_some_and(|servers| servers.remove(name).is_some())
     }
 
@@ -254,10 +252,8 @@ impl McpFile {
             path: self.path.clone(),
             source,
         };
-        let path = self
-            .path
-            .canonicalize()
-            .unwrap_or_else(|_| self.path.clone());
+        let path = self.path.canonicalize();
+        let path = path.unwrap_or_else(|_| self.path.clone());
         if read(&path).map_err(refused)? != self.text {
             return Err(ConfigError::Changed {
                 path: self.path.clone(),

@@ -84,11 +84,8 @@ impl ServerSettings {
                 }
             }
         }
-        for name in self
-            .effects
-            .keys()
-            .filter(|name| *name != ALL && !names.contains(name.as_str()))
-        {
+        let declared = self.effects.keys();
+        for name in declared.filter(|name| *name != ALL && !names.contains(name.as_str())) {
             let text = format!(
                 "the effects of {name:?} have no meaning, because the server has no tool of this name; correct the name"
             );

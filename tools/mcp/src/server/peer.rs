@@ -186,10 +186,8 @@ impl Peer {
         cx: &ToolContext,
         requests: impl IntoIterator<Item = PeerRequest>,
     ) -> Result<VecDeque<Value>, PeerError> {
-        let asks = requests
-            .into_iter()
-            .map(|request| self.ask(request))
-            .collect::<Result<Vec<_>, _>>()?;
+        let asks = requests.into_iter().map(|request| self.ask(request));
+        let asks = asks.collect::<Result<Vec<_>, _>>()?;
         let mut open = asks.iter().filter_map(|(ask, _)| ask.as_ref());
         let is_program = open.all(|ask| ask.kind == RequestKind::Roots);
         let answers = self.answers(asks);

@@ -105,10 +105,8 @@ fn question(
             "  {}{script}{granted}",
             visible_line(&format!("{target}{}", sensitive.unwrap_or_default()), LINE)
         ));
-        let concerns = approval
-            .concerns
-            .iter()
-            .filter(|concern| concern.target == *target);
+        let concerns = approval.concerns.iter();
+        let concerns = concerns.filter(|concern| concern.target == *target);
         lines.extend(concerns.map(|concern| format!("  because {}", escape_line(&concern.reason))));
     }
     if approval.has_changed {

@@ -1,6 +1,6 @@
 //! [`Executable`]: the program that a command starts.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
 
@@ -32,11 +32,7 @@ impl Executable {
         }
         env::split_paths(search)
             .filter(|folder| folder.is_absolute())
-            .find_map(|folder| {
-                let mut with_suffix = OsString::from(command);
-                with_suffix.push(env::consts::EXE_SUFFIX);
-                Self::at(folder.join(command)).or_else(|| Self::at(folder.join(with_suffix)))
-            })
+            .find_map(|folder| Self::at(folder.join(command)))
     }
 
     fn at(path: PathBuf) -> Option<Self> {

@@ -229,11 +229,7 @@ impl Pins {
             private_file::create(&path, "")
         };
         if let Err(error) = kept {
-            tracing::warn!(
-                server = self.server.as_str(),
-                "{} cannot be changed: {error}",
-                path.display()
-            );
+            self.warn(&path, &error);
         }
     }
 
@@ -245,12 +241,13 @@ impl Pins {
             .collect();
         let path = pending_path(&self.path);
         if let Err(error) = pending_file::write(&path, tools) {
-            let path = path.display();
-            tracing::warn!(
-                server = self.server.as_str(),
-                "{path} cannot be changed: {error}"
-            );
+            self.warn(&path, &error);
         }
+    }
+
+    fn warn(&self, path: &Path, error: &std::io::Error) {
+        let (server, path) = (self.server.as_str(), path.display());
+        tracing::warn!(server, "{path} cannot be changed: {error}");
     }
 
     /// Returns remarks about the declared effects, such as one that does not fit the pinned definition of its tool.
@@ -289,10 +286,8 @@ impl Review for Pins {
     fn review(&self, definition: &ServerTool, tool: Tool) -> Result<Tool, String> {
         let pin = Pin::new(definition.clone());
         let mut state = self.lock();
-        let pinned = state
-            .pinned
-            .as_ref()
-            .map(|pinned| pinned.get(&tool.name).cloned());
+        let pinned = state.pinned.as_ref();
+        let pinned = pinned.map(|pinned| pinned.get(&tool.name).cloned());
         let name = tool.name.clone();
         let digest = pin.digest;
         state.listed.insert(name.clone(), pin);

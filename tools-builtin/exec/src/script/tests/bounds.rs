@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::script::{Dialect, Script, ScriptError, tree};
+use crate::script::{Script, ScriptError, Shell, tree};
 
 #[test]
 fn twenty_thousand_nested_groups_are_read_on_a_small_stack() {
@@ -16,7 +16,7 @@ fn twenty_thousand_nested_groups_are_read_on_a_small_stack() {
             for part in ["{ ", "(", "$(", "`", "if "] {
                 let text = part.repeat(20_000);
                 let tree = super::super::tree(&text, Duration::MAX).unwrap();
-                assert_eq!(tree::read(&tree, &text, Dialect::Bash, ".").quoted, None);
+                assert_eq!(tree::read(&tree, &text, Shell::Bash, ".").quoted, None);
             }
         });
     reading.unwrap().join().unwrap();
@@ -43,9 +43,9 @@ fn a_parser_that_takes_too_long_is_stopped_and_the_script_does_not_run() {
         let text = part.repeat(Script::MAX_BYTES / part.len());
         assert!(super::super::tree(&text, Duration::ZERO).is_none());
         // A reading that another stage of the call could judge in another way is no reading.
-        let stopped = Script::parse_within(Duration::ZERO, &text, Dialect::Bash, ".");
+        let stopped = Script::parse_within(Duration::ZERO, &text, Shell::Bash, ".");
         assert_eq!(stopped.map(|_| ()), Err(ScriptError::TooSlow), "{part}");
-        match Script::parse(&text, Dialect::Bash, ".") {
+        match Script::parse(&text, Shell::Bash, ".") {
             Ok(script) => assert_eq!(
                 script.quoted.is_none(),
                 !script.reasons.is_empty(),
@@ -66,7 +66,7 @@ fn characters_of_all_planes_after_a_brace_are_read() {
 
 #[test]
 fn long_scripts_and_scripts_without_a_command_are_refused() {
-    let parse = |text: &str| Script::parse(text, Dialect::Bash, ".").map(|_| ());
+    let parse = |text: &str| Script::parse(text, Shell::Bash, ".").map(|_| ());
     assert_eq!(parse(&"é".repeat(Script::MAX_BYTES / 2)), Ok(()));
     assert_eq!(
         parse(&"é".repeat(Script::MAX_BYTES / 2 + 1)),
@@ -150,7 +150,7 @@ fn no_text_makes_the_parser_fail() {
     let mut runner =
         TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]));
     let ended = runner.run(&vec(select(PARTS), 1..120), |parts| {
-        let _ = Script::parse(&parts.concat(), Dialect::Bash, "sub");
+        let _ = Script::parse(&parts.concat(), Shell::Bash, "sub");
         Ok(())
     });
     ended.unwrap();

@@ -10,9 +10,9 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use tools::protocol::Access;
 
-use super::shell::{Shell, is_recorded, words};
+use super::shell::{RealShell, is_recorded, words};
 use crate::lookup;
-use crate::script::{Dialect, Script};
+use crate::script::{Script, Shell};
 
 /// Parts of scripts. All words are harmless, and there is no `/` but that of `/dev/null`.
 const PIECES: &[&str] = &[
@@ -263,9 +263,9 @@ fn scripts() -> impl Strategy<Value = String> {
 }
 
 /// Compares a script with a real shell, if it is transparent. Returns true if it is.
-fn compare(shell: &Shell, dialect: Dialect, text: &str) -> Result<bool, TestCaseError> {
+fn compare(shell: &RealShell, dialect: Shell, text: &str) -> Result<bool, TestCaseError> {
     // Not every system has it.
-    if dialect == Dialect::Posix
+    if dialect == Shell::Sh
         && lookup::program("dash", Path::new("/"), &lookup::folders(&[]), || None).is_err()
     {
         return Ok(false);
@@ -314,7 +314,7 @@ fn compare(shell: &Shell, dialect: Dialect, text: &str) -> Result<bool, TestCase
 
 /// Compares random scripts. Returns how many of them were transparent.
 fn compare_random(cases: u32, seed: [u8; 32]) -> u32 {
-    let (shell, transparent) = (Shell::new(), Cell::new(0));
+    let (shell, transparent) = (RealShell::new(), Cell::new(0));
     let config = Config {
         cases,
         failure_persistence: None,
@@ -324,7 +324,7 @@ fn compare_random(cases: u32, seed: [u8; 32]) -> u32 {
     let mut runner =
         TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
     let ended = runner.run(&scripts(), |text| {
-        for dialect in [Dialect::Bash, Dialect::Posix] {
+        for dialect in [Shell::Bash, Shell::Sh] {
             transparent.set(transparent.get() + u32::from(compare(&shell, dialect, &text)?));
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::*;
 
 /// Reads a script for bash in the workspace root.
 fn bash(text: &str) -> Script {
-    Script::parse(text, Dialect::Bash, ".").unwrap()
+    Script::parse(text, Shell::Bash, ".").unwrap()
 }
 
 /// Returns the commands as texts.

@@ -3,7 +3,7 @@
 use tools::protocol::Access;
 
 use super::{bash, commands};
-use crate::script::{Dialect, Script};
+use crate::script::{Script, Shell};
 
 #[test]
 fn transparent_scripts_name_their_commands_and_files() {
@@ -93,7 +93,7 @@ fn a_transparent_script_is_written_anew_with_every_word_in_quotes() {
     assert_eq!(bash("a $b").quoted, None);
     // There, `time` is a program.
     assert_eq!(
-        Script::parse("time a", Dialect::Posix, ".").unwrap().quoted,
+        Script::parse("time a", Shell::Sh, ".").unwrap().quoted,
         None
     );
 }
@@ -224,7 +224,7 @@ fn commands_inside_an_opaque_script_are_named_too() {
 
 #[test]
 fn paths_are_relative_to_the_working_directory() {
-    let script = Script::parse("a >b 2>./c/d", Dialect::Bash, "sub/x").unwrap();
+    let script = Script::parse("a >b 2>./c/d", Shell::Bash, "sub/x").unwrap();
     assert_eq!(
         script.files,
         [
@@ -235,13 +235,13 @@ fn paths_are_relative_to_the_working_directory() {
     assert_eq!(script.reasons, []);
     for text in ["./a", "a >''", "a >../b"] {
         assert_ne!(
-            Script::parse(text, Dialect::Bash, "sub").unwrap().reasons,
+            Script::parse(text, Shell::Bash, "sub").unwrap().reasons,
             [],
             "{text}"
         );
     }
     assert_eq!(
-        Script::parse("./a; /b/c", Dialect::Bash, ".")
+        Script::parse("./a; /b/c", Shell::Bash, ".")
             .unwrap()
             .reasons,
         []
@@ -253,13 +253,13 @@ fn only_a_script_for_bash_may_use_the_syntax_of_bash() {
     for text in ["a &>b", "a &>>b", "a |& b", "a $'b'", "a c$'b'"] {
         assert_eq!(bash(text).reasons, [], "{text}");
         assert_ne!(
-            Script::parse(text, Dialect::Posix, ".").unwrap().reasons,
+            Script::parse(text, Shell::Sh, ".").unwrap().reasons,
             [],
             "{text}"
         );
     }
     assert_eq!(
-        Script::parse("grep 'x$' \"a\" 2>&1 | b", Dialect::Posix, ".")
+        Script::parse("grep 'x$' \"a\" 2>&1 | b", Shell::Sh, ".")
             .unwrap()
             .reasons,
         []
@@ -280,7 +280,7 @@ fn each_builtin_and_keyword_is_opaque_or_known_to_be_safe() {
     let of_dash = ["chdir", "getopts", "local", "ulimit"];
     let mut others = 0;
     for name in of_bash.lines().chain(of_dash) {
-        let script = Script::parse(&format!("{name} a"), Dialect::Bash, ".");
+        let script = Script::parse(&format!("{name} a"), Shell::Bash, ".");
         let is_opaque = script.is_ok_and(|script| !script.reasons.is_empty());
         assert_eq!(
             is_opaque,

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tools::protocol::Word;
 
 use crate::lookup;
-use crate::script::{Dialect, Script};
+use crate::script::{Script, Shell};
 
 /// Writes its name and arguments to a file of its own, each with a NUL. Programs whose names begin with `f` fail.
 const RECORDER: &str = r#"#!/bin/sh
@@ -24,7 +24,7 @@ const BUILTINS: [&str; 9] = [
     ":", "cd", "echo", "false", "printf", "pwd", "set", "test", "true",
 ];
 
-pub(super) struct Shell {
+pub(super) struct RealShell {
     folder: TempDir,
     programs: PathBuf,
 }
@@ -37,7 +37,7 @@ pub(super) struct Effects {
     pub(super) errors: String,
 }
 
-impl Shell {
+impl RealShell {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let programs = folder.path().join("programs");
@@ -46,12 +46,7 @@ impl Shell {
     }
 
     /// Runs a script. Only call it for scripts whose commands are harmless.
-    pub(super) fn run(
-        &self,
-        dialect: Dialect,
-        text: &str,
-        names: &BTreeSet<Vec<String>>,
-    ) -> Effects {
+    pub(super) fn run(&self, dialect: Shell, text: &str, names: &BTreeSet<Vec<String>>) -> Effects {
         for name in names
             .iter()
             .map(|words| &words[0])
@@ -70,8 +65,8 @@ impl Shell {
             fs::create_dir(path).unwrap();
         }
         let (program, options): (_, &[&str]) = match dialect {
-            Dialect::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
-            Dialect::Posix => ("dash", &["-c", "--"]),
+            Shell::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
+            Shell::Sh => ("dash", &["-c", "--"]),
         };
         let output =
             Command::new(lookup::program(program, &cwd, &lookup::folders(&[]), || None).unwrap())

@@ -58,11 +58,7 @@ impl Builder<'_> {
         {
             for line in code.lines().filter(|line| !line.trim().is_empty()) {
                 let span = code_span(&line.trim_end().replace('|', "\\|"));
-                let shown = match self.notation {
-                    Notation::Markdown => &span,
-                    Notation::Plain => line,
-                };
-                table.push_block(shown, self.notation);
+                table.push_block(self.notation.pick(&span, line), self.notation);
             }
             return;
         }

@@ -45,12 +45,8 @@ impl Builder<'_> {
             .value(Attribute::SrcSet)
             .and_then(|set| set.split_ascii_whitespace().next());
         // Images that load late have a placeholder in `src`.
-        let sources = [
-            attributes.value(Attribute::Src),
-            attributes.value(Attribute::DataSrc),
-            set,
-        ];
-        let mut sources = sources.into_iter().flatten();
+        let [src, late] = [Attribute::Src, Attribute::DataSrc].map(|name| attributes.value(name));
+        let mut sources = [src, late, set].into_iter().flatten();
         match sources.find_map(|source| self.base.source(source)) {
             Some(source) => self.inline.push_image(alt, &destination(&source)),
             None => self.inline.push_text(alt),
@@ -60,11 +56,8 @@ impl Builder<'_> {
     /// Remembers the box of a task, which stands before its text.
     fn push_checkbox(&mut self, attributes: &Attributes) {
         if self.open.has(Element::Li) && self.inline.is_empty() && self.table.is_none() {
-            self.task = Some(if attributes.has(Attribute::Checked) {
-                "[x] "
-            } else {
-                "[ ] "
-            });
+            let is_checked = attributes.has(Attribute::Checked);
+            self.task = Some(if is_checked { "[x] " } else { "[ ] " });
         }
     }
 

@@ -80,11 +80,8 @@ impl Requests {
         if !status.is_success() {
             return read_refusal(response, &message, session.is_some()).await;
         }
-        let id = response
-            .headers
-            .get(SESSION)
-            .and_then(|id| id.to_str().ok())
-            .map(str::to_owned);
+        let id = response.headers.get(SESSION);
+        let id = id.and_then(|id| id.to_str().ok()).map(str::to_owned);
         match (response.media_type().as_deref(), &request) {
             (Some(EVENTS), request) if request.is_some() || !is_notification(&message) => {
                 let events = events(response, self.unanswered.clone(), request.clone());

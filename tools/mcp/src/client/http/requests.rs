@@ -146,18 +146,13 @@ impl Requests {
             Some(token) => &self.authorise(&token).map_err(Failure::Client)?,
             None => &self.http,
         };
-        let mut response = http
-            .stream(&self.host, request)
-            .await
-            .map_err(|error| self.failure(error))?;
+        let response = http.stream(&self.host, request).await;
+        let mut response = response.map_err(|error| self.failure(error))?;
         let is_plain = !response.headers.contains_key("www-authenticate");
         // Such an answer asks for no login.
         if has_session && is_plain && response.status == StatusCode::UNAUTHORIZED {
-            let begin = response
-                .chunk()
-                .await
-                .map_err(Failure::Client)?
-                .unwrap_or_default();
+            let begin = response.chunk().await.map_err(Failure::Client)?;
+            let begin = begin.unwrap_or_default();
             if is_session_unknown(response.status, None, &String::from_utf8_lossy(&begin)) {
                 return Err(Failure::SessionExpired);
             }
@@ -249,11 +244,8 @@ pub(super) fn is_session_unknown(
 
 /// Returns the error of an answer that asks for authorisation.
 fn challenge(response: &ResponseStream) -> Option<Failure> {
-    let challenges = response
-        .headers
-        .get_all("www-authenticate")
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let challenges = response.headers.get_all("www-authenticate").iter();
+    let challenges = challenges.filter_map(|value| value.to_str().ok());
     let challenge = challenges.collect::<Vec<_>>().join(", ");
     match response.status {
         StatusCode::UNAUTHORIZED => Some(Failure::AuthRequired(AuthRequiredError::new(challenge))),
@@ -278,11 +270,8 @@ pub(super) fn status_failure(response: &ResponseStream) -> Failure {
 /// Returns the error of an answer that may differ later. Returns `None` for other answers.
 pub(super) fn try_later(response: &ResponseStream) -> Option<HttpStatusError> {
     let status = response.status;
-    let retry_after = response
-        .headers
-        .get("retry-after")
-        .and_then(|value| value.to_str().ok())
-        .map(str::to_owned);
+    let text = response.headers.get("retry-after");
+    let retry_after = text.and_then(|text| text.to_str().ok()).map(str::to_owned);
     let is_temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
     is_temporary.then(|| HttpStatusError::new(status.as_u16(), retry_after))
 }

@@ -31,12 +31,8 @@ impl UrlSecrets {
 
     /// Replaces the values in a text, as they are and as a URL spells them. Short ones would occur by chance.
     pub(super) fn mask(&self, url: &Url, mut text: String) -> String {
-        for value in self
-            .0
-            .iter()
-            .map(Secret::expose)
-            .filter(|value| value.len() >= BoundSecret::MIN_LENGTH)
-        {
+        let values = self.0.iter().map(Secret::expose);
+        for value in values.filter(|value| value.len() >= BoundSecret::MIN_LENGTH) {
             let mut query = url.clone();
             let mut path = url.clone();
             query.set_query(Some(value));

@@ -72,10 +72,8 @@ impl Sink {
     fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
         // Before the look, so that no read in between is missed.
         self.unread.waker.register(cx.waker());
-        let has_reader = self
-            .chunks
-            .as_ref()
-            .is_some_and(|chunks| !chunks.is_closed());
+        let chunks = self.chunks.as_ref();
+        let has_reader = chunks.is_some_and(|chunks| !chunks.is_closed());
         if has_reader && self.unread.bytes.load(Ordering::SeqCst) >= FULL {
             return Poll::Pending;
         }

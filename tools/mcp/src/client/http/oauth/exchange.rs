@@ -50,10 +50,8 @@ impl Exchange {
             _ => &self.direct,
         };
         let (parts, body) = request.request.into_parts();
-        let is_json = parts
-            .headers
-            .get(http::header::CONTENT_TYPE)
-            .is_some_and(|kind| kind == "application/json");
+        let kind = parts.headers.get(http::header::CONTENT_TYPE);
+        let is_json = kind.is_some_and(|kind| kind == "application/json");
         let mut request = Request::new(parts.method, &parts.uri.to_string())?;
         for (name, value) in &parts.headers {
             request = request.with_header(name.clone(), value.clone());

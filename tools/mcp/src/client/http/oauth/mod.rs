@@ -122,10 +122,8 @@ impl HttpServer {
         let session = AuthorizationSession::new(manager, self.request(folder, &redirect.url)).await;
         let session = session.map_err(|(_, error)| error)?;
         let url = browsable(session.get_authorization_url())?;
-        let state = url
-            .query_pairs()
-            .find(|(name, _)| name == "state")
-            .map(|(_, state)| state.into_owned());
+        let state = url.query_pairs().find(|(name, _)| name == "state");
+        let state = state.map(|(_, state)| state.into_owned());
         open(url.as_str());
         let answered = redirect.answer(state.unwrap_or_default()).await?;
         session.handle_callback_url(&answered).await?;
