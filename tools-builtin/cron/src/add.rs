@@ -185,8 +185,6 @@ fn work(
     }
 }
 
-/// Refuses an inner call. The mistake is one of that call, so it is no violation of the schema of this one.
-
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
 fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let Work::Call { tool, arguments } = &spec.work else {
