@@ -133,6 +133,8 @@ impl Git {
             command.args(["-c", setting]);
         }
         let folder: &OsStr = self.folder.as_os_str();
+        // Without a home, git refuses all in a repository with a setting such as `core.hooksPath = ~/hooks`.
+        command.env("HOME", "/dev/null");
         command.env("GIT_DIR", folder).env("LC_ALL", "C");
         command
             .env("GIT_CONFIG_GLOBAL", "/dev/null")

@@ -75,7 +75,8 @@ fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
         std::fs::create_dir_all(crib.root().join(folder)).unwrap();
     }
     crib.write("root/.git/HEAD", "ref: refs/heads/main\n");
-    crib.write("root/.git/config", "[core]\n\thooksPath = tools/hooks\n");
+    let settings = "[core]\n\thooksPath = tools/hooks\n\thooksPath = ~/own/hooks\n";
+    crib.write("root/.git/config", settings);
     crib.write("root/home/.gitconfig", "[core]\n\thooksPath = ~/hk\n");
     for (target, link) in [
         ("../dots/bashrc", "home/.bashrc"),
@@ -106,6 +107,7 @@ fn a_root_in_a_folder_of_settings_is_written_only_with_approval() {
         ("workflows/ci.yml", ".github", true),
         ("x.json", ".vscode/sub", true),
         ("post-merge", "tools/hooks", true),
+        ("hooks/post-merge", "home/own", true),
         ("bashrc", "dots", true),
         ("sub/x", "dots/linked", true),
         ("env", "beside", true),
