@@ -204,7 +204,7 @@ impl Driver {
     /// Checks that the model takes a prompt or a message, as [`run`](Self::run) does.
     ///
     /// # Errors
-    /// Returns [`ProviderError::Image`](crate::ProviderError::Image) if it does not take an image.
+    /// Returns [`ProviderError::Image`] if it does not take an image.
     pub fn check_prompt(&self, prompt: &Prompt) -> Result<(), ProviderError> {
         self.about().check_prompt(prompt)
     }
@@ -262,7 +262,7 @@ impl Driver {
     /// with a single worker cannot keep one free, so a tool that does not yield can block everything.
     ///
     /// # Errors
-    /// - Returns [`ProviderError::Image`](crate::ProviderError::Image) if the model does not take an image of the prompt. The session does
+    /// - Returns [`ProviderError::Image`] if the model does not take an image of the prompt. The session does
     ///   not change.
     /// - Returns another [`DriverError`] if the run fails. The session then holds the conversation up to the failure.
     pub async fn run(
