@@ -21,7 +21,7 @@ fn main() {
     let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
     let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
     let figures = [
-        ("instructions of add, direct = 1", add / direct_add, 6.85),
+        ("instructions of add, direct = 1", add / direct_add, 6.95),
         (
             "instructions of order, direct = 1",
             order / direct_order,

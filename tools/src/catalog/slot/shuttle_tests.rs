@@ -72,7 +72,7 @@ fn a_linked_tool_is_built_once_for_all_threads() {
     check(|| {
         BUILT.store(0, Ordering::SeqCst);
         let admission = Arc::new(Admission::default());
-        let seen = seen_by_all(&Slot::linked(&SLOW, admission.clone()), &admission);
+        let seen = seen_by_all(&Slot::linked(&SLOW, admission.clone(), None), &admission);
         let first = seen[0].as_ref().unwrap();
         assert!(
             seen.iter()
@@ -94,7 +94,7 @@ fn a_linked_tool_that_cannot_be_built_is_built_once_and_every_thread_gets_the_er
     check(|| {
         TRIED.store(0, Ordering::SeqCst);
         let admission = Arc::new(Admission::default());
-        let slot = Slot::linked(&PANICS, admission.clone());
+        let slot = Slot::linked(&PANICS, admission.clone(), None);
         let seen = seen_by_all(&slot, &admission);
         assert!(
             seen.iter().all(|entry| entry
@@ -104,8 +104,12 @@ fn a_linked_tool_that_cannot_be_built_is_built_once_and_every_thread_gets_the_er
         );
         assert_eq!(TRIED.load(Ordering::SeqCst), 1);
         // After a failure, the same thread can build another tool.
-        assert!(Slot::linked(&PANICS, admission.clone()).entry().is_none());
-        assert!(Slot::linked(&PLAIN, admission).entry().is_some());
+        assert!(
+            Slot::linked(&PANICS, admission.clone(), None)
+                .entry()
+                .is_none()
+        );
+        assert!(Slot::linked(&PLAIN, admission, None).entry().is_some());
     });
 }
 
@@ -133,8 +137,8 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
     check(|| {
         let admission = Arc::new(Admission::default());
         *SLOTS.lock().unwrap() = Some([
-            Slot::linked(&A, admission.clone()),
-            Slot::linked(&B, admission),
+            Slot::linked(&A, admission.clone(), None),
+            Slot::linked(&B, admission, None),
         ]);
         let look = |index| -> Thread { Box::new(move || assert!(slot(index).entry().is_some())) };
         all([look(0), look(1), look(0)]);
@@ -149,7 +153,7 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
 fn a_tool_that_is_built_while_its_catalog_gets_another_admission_has_one_of_the_two() {
     check(|| {
         let admissions = [(); 2].map(|()| Arc::new(Admission::default()));
-        let slot = Slot::linked(&PLAIN, admissions[0].clone());
+        let slot = Slot::linked(&PLAIN, admissions[0].clone(), None);
         let first = slot.clone();
         let second = admissions[1].clone();
         let moved = Arc::new(shuttle::sync::Mutex::new(None));
