@@ -25,7 +25,7 @@ fn main() {
         (
             "instructions of order, direct = 1",
             order / direct_order,
-            2.2,
+            2.25,
         ),
         (
             "instructions of a call that reads a file's name, direct = 1",
@@ -40,18 +40,18 @@ fn main() {
         (
             "instructions of order with a journal, direct = 1",
             programs.instructions("order-journal") / direct_order,
-            2.4,
+            2.46,
         ),
         (
             "instructions of a step that calls add, direct = 1",
             programs.instructions("add-step") / direct_add,
-            35.0,
+            36.0,
         ),
         (
             "instructions of a step that calls order, direct = 1",
             programs.instructions("order-step") / direct_order,
             // The conversion of arguments, and the look for URLs in them, read each string once more.
-            2.6,
+            2.75,
         ),
         (
             "instructions of a record of 1 KB, direct = 1",
