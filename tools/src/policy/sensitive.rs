@@ -185,8 +185,8 @@ impl SensitivePaths {
         }
     }
 
-    /// Adds what the entries say of paths below a root at this absolute path: `/workflows/**` below `/work/.github`, and all paths below
-    /// `/work/.git/hooks`, which is then a [folder of settings](Self::in_settings_folder).
+    /// Adds what the entries say of paths below a root at this absolute path: `/workflows/**` below `/p/.github`, and all paths below
+    /// `/p/.git/hooks`, which is then a [folder of settings](Self::in_settings_folder).
     pub fn below(self, root: &str) -> Self {
         let names: Vec<&str> = root.split('/').filter(|name| !name.is_empty()).collect();
         // Tools put whole checkouts there, such as `.claude/worktrees/NAME`.
@@ -221,7 +221,8 @@ impl SensitivePaths {
 
     /// Returns the entry that holds for a path below the root, or `None` if no pattern matches and it is no dot file.
     ///
-    /// - Of several entries the most sensitive holds, then the one that matches nearest to the root, then the first.
+    /// - Of several entries the most sensitive holds, then the one that matches nearest to the root, then one of the path itself, then
+    ///   the first.
     /// - It compares names only. Its cost depends on the number of names in the path, hardly on the size of the table.
     pub fn find(&self, path: &str) -> Option<&SensitivePath> {
         self.matching(Sensitivity::BuildFile, path).next()

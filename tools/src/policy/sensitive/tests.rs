@@ -674,25 +674,21 @@ fn entries_hold_below_a_root_that_lies_in_them_or_on_their_way() {
     let found = |root: &str, path: &str| all(root).find(path).map(|entry| entry.sensitivity);
     for (root, path, sensitivity) in [
         (
-            "/work/.github",
+            "/p/.github",
             "workflows/ci.yml",
             Some(Sensitivity::RunsByItself),
         ),
-        ("/work/.github", "docs/a.md", None),
-        (
-            "/work/.github/workflows",
-            "ci.yml",
-            Some(Sensitivity::DotFile),
-        ),
-        ("/work/.git/hooks", "pre-commit", Some(Sensitivity::DotFile)),
+        ("/p/.github", "docs/a.md", None),
+        ("/p/.github/workflows", "ci.yml", Some(Sensitivity::DotFile)),
+        ("/p/.git/hooks", "pre-commit", Some(Sensitivity::DotFile)),
         (
             "/home/me/.local/share",
             "systemd/user/x",
             Some(Sensitivity::RunsByItself),
         ),
-        ("/work/.claude/worktrees/x", "src/main.rs", None),
+        ("/p/.claude/worktrees/x", "src/main.rs", None),
         (
-            "/work/.claude/worktrees/x/.vscode",
+            "/p/.claude/worktrees/x/.vscode",
             "tasks.json",
             Some(Sensitivity::DotFile),
         ),
@@ -700,8 +696,8 @@ fn entries_hold_below_a_root_that_lies_in_them_or_on_their_way() {
     ] {
         assert_eq!(found(root, path), sensitivity, "{root} {path}");
     }
-    assert!(all("/work/.vscode").is_in_settings_folder());
-    assert!(!all("/work/.github").is_in_settings_folder());
+    assert!(all("/p/.vscode").is_in_settings_folder());
+    assert!(!all("/p/.github").is_in_settings_folder());
 }
 
 #[test]
