@@ -25,10 +25,12 @@ use crate::schema_of::schema_of;
 use crate::tool_error::{ToolError, ToolErrorKind};
 
 pub use crate::context::Need;
+pub use crate::handler::HandlerFuture;
 pub use crate::handler::KeptCall;
 pub use crate::handler::blocking::{preview_blocking, run_blocking};
 pub use crate::linked::expect_linked;
-pub use crate::{HandlerFuture, Source, Submission};
+pub use crate::source::Source;
+pub use crate::submission::Submission;
 pub use {inventory, schemars, serde, serde_json};
 
 /// A function that checks the arguments of a call against the services of its context.

@@ -1,11 +1,10 @@
 //! The HTTP client of a provider.
 
-use agent::{ProviderError, Proxy};
+use agent::{ProviderError, Proxy, Timeouts};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use tools::protocol::HostPlace;
 
-use crate::Timeouts;
 use crate::api::Api;
 
 const USER_AGENT: &str = concat!("toolcrib/", env!("CARGO_PKG_VERSION"));

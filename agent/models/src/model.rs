@@ -1,6 +1,6 @@
 //! [`Model`]: a model of a service, with its HTTP client.
 
-use agent::{ProviderError, ProviderInfo, ProviderOptions};
+use agent::{ProviderError, ProviderInfo, ProviderOptions, Timeouts};
 use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::origin::Origin;
 use crate::profile::{Profile, is_mistral};
 use crate::served_facts::ServedFacts;
 use crate::settings::{self, Asked};
-use crate::{Timeouts, anthropic, chat, client, gemini, ollama, responses};
+use crate::{anthropic, chat, client, gemini, ollama, responses};
 
 /// A model with its HTTP client.
 pub(crate) struct Model {

@@ -4,11 +4,9 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agent::{FailureKind, ProviderError, RequestRetry, RetrySink};
+use agent::{FailureKind, ProviderError, RequestRetry, RetryPolicy, RetrySink};
 use tokio::time;
 use tools::call::delays;
-
-use crate::RetryPolicy;
 
 /// The failure of one attempt.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use tools::{
     Grant, JsonSchema, Policy, Preview, Target, Targets, ToolContext, ToolError, call, tool,
     visible_line,
 };
+use tools_zone::find_zone;
 
 use crate::error::CronError;
-use crate::find_zone;
 use crate::job::{Delivery, JobSpec, Missed, Work};
 use crate::jobs::Jobs;
 use crate::next::WrittenTime;

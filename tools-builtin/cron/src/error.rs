@@ -2,11 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
+use tools_zone::UnknownZone;
 
 use tools::ToolError;
 use tools_store::StoreError;
 
-use crate::UnknownZone;
 use crate::schedule::InvalidCron;
 
 /// A job in the store that cannot be read: a newer version made it, or its row is broken. It can be removed.

@@ -1,6 +1,7 @@
 //! [`Job`]: a schedule and its work.
 
 use std::fmt;
+use tools_zone::find_zone;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -9,7 +10,6 @@ use tools::policy::{Rule, SensitivePath};
 use tools::{Grant, JsonSchema};
 
 use crate::error::CronError;
-use crate::find_zone;
 use crate::next::next_after;
 use crate::schedule::Schedule;
 

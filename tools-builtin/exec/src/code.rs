@@ -21,8 +21,9 @@ use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
 use crate::command::has_word;
 use crate::disk::entries;
+use crate::lookup;
 use crate::prepare::fail;
-use crate::{Sandbox, lookup};
+use crate::sandbox::Sandbox;
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
 const MAX_FILES: usize = 256;

@@ -14,8 +14,8 @@ use tools::{Host, Services, source};
 use tools_fs::Workspace;
 
 use self::keys::SandboxKeys;
-use crate::Sandbox;
 use crate::enter::enter;
+use crate::sandbox::Sandbox;
 use crate::teller::Teller;
 
 inventory::submit! {

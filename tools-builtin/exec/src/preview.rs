@@ -9,11 +9,12 @@ use tools_fs::Workspace;
 
 use crate::blocking::blocking;
 use crate::code::Code;
+use crate::network;
 use crate::report::{left_out, missing, shorten};
 use crate::sandbox::Granted;
+use crate::sandbox::Sandbox;
 use crate::toolchain::Folders;
 use crate::walls::{Confinement, Limits};
-use crate::{Sandbox, network};
 
 /// The characters of a working directory that are shown.
 const SHOWN: usize = 200;

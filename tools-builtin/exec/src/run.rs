@@ -11,10 +11,11 @@ use tools_fs::Workspace;
 
 use crate::command::{command, target, with_stdin};
 use crate::prepare::{Prepared, Streams, fail, not_started, settle_at_end};
+use crate::preview;
 use crate::report::{end, report};
 use crate::request::{Input, Request};
+use crate::sandbox::Sandbox;
 use crate::supervise::{self, Capture};
-use crate::{Sandbox, preview};
 
 /// The bytes of each stream that are kept. The pipeline shows less and stores the rest for `tools.output`.
 const KEPT: usize = 4 * 1024 * 1024;

@@ -8,12 +8,12 @@ use tools::schemars::JsonSchema;
 use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
-use crate::Sandbox;
 use crate::command::{target, variables};
 use crate::prepare::{Prepared, Streams, fail};
 use crate::preview::{EVERY_FOLDER, input, mark_lines, summary};
 use crate::request::{Input, Request};
 use crate::run::{default_seconds, root, run_prepared};
+use crate::sandbox::Sandbox;
 use crate::script::{Reason, Script, Shell};
 
 /// Variables that make a shell run or read something else than its script.

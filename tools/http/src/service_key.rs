@@ -2,8 +2,8 @@
 
 use host::settings::{Origin, Setting};
 use tools_text::KeySource;
+use url::Url;
 
-use crate::Url;
 use crate::error::HttpError;
 use crate::secret::BoundSecret;
 

@@ -1,12 +1,13 @@
 //! [`erase`]: removes a session from a journal.
 
 use std::path::Path;
+use tools_store::Durability;
 
 use rusqlite::{Connection, params_from_iter};
 
+use crate::open;
 use crate::open::{Fault, OpenError};
 use crate::row::{COLUMNS, erased_columns};
-use crate::{Durability, open};
 
 /// An error from [`erase`].
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,7 @@
 
 mod workshop;
 
+use protocol::ErrorCode;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +15,6 @@ use tokio::time::{Instant, advance};
 use tokio_util::sync::CancellationToken;
 
 use self::workshop::{Seen, Workshop, after_a_while, clock, writer};
-use crate::ErrorCode;
 use crate::call::{CallOrder, CallPlace};
 use crate::context::ToolContext;
 use crate::schedule::{Thread, all, check};

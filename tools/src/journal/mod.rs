@@ -37,9 +37,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use protocol::ErrorCode;
-
-use crate::Grant;
+use protocol::{ErrorCode, Grant};
 
 pub use record::{
     BeginResult, CallArguments, CallKey, CallRecord, IntentId, OutcomeRecord, RecordedCall,

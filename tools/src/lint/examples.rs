@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use protocol::Example;
+use protocol::{Example, ToolResult};
 use serde_json::Value;
 
 use super::fault::{Fault, LintRule};
-use crate::ToolResult;
 use crate::call::{Resolve, execute};
 use crate::context::Host;
 use crate::entry::Entry;

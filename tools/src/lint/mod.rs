@@ -11,13 +11,13 @@ mod wording;
 use std::sync::Arc;
 
 use protocol::wire::{Format, Strictness};
+use protocol::{Effects, Tool};
 use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::context::Host;
 use crate::entry::Entry;
 use crate::register_error::RegisterError;
-use crate::{Effects, Tool};
 
 pub use fault::{Fault, LintRule, Severity};
 

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use protocol::Tool;
+use protocol::{ErrorCode, Tool, ToolResult};
 use serde_json::{Value, json};
 use shuttle::future::block_on;
 use shuttle::sync::Mutex;
@@ -20,7 +20,6 @@ use crate::schedule::{all, check, nothing, thread, tool};
 use crate::shared::SharedCatalog;
 use crate::source::Source;
 use crate::submission::Submission;
-use crate::{ErrorCode, ToolResult};
 
 /// Creates a tool whose source line identifies the thread that registers it.
 fn entry(name: &str, line: u32) -> Entry {

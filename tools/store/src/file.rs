@@ -3,7 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::{StoreError, private};
+use crate::error::StoreError;
+use crate::private;
 
 /// Creates the file with mode 600 if it is missing. SQLite would create it readable by all, and it copies the mode to the files
 /// that it puts beside it.

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::BUSY_TIMEOUT;
-use crate::{StoreError, file};
+use crate::error::StoreError;
+use crate::file;
 
 /// The first bytes of every SQLite file: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
 const HEADER: &[u8] = b"SQLite format 3\0";

@@ -16,7 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::Semaphore;
 
-use crate::{Durability, Schema, StoreError, begin, file};
+use crate::error::StoreError;
+use crate::file;
+use crate::open::{Durability, Schema, begin};
 
 /// An open store. Clones share its connection.
 ///

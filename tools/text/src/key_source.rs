@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use crate::input;
+
 /// The maximum size of a file with a key, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
@@ -91,7 +93,7 @@ impl KeySource {
                 Err(VarError::NotUnicode(_)) => return Err(KeyError::Invalid),
             },
             Self::File(path) => File::open(path)
-                .and_then(|file| crate::read_input(file, MAX_BYTES))
+                .and_then(|file| input::read_input(file, MAX_BYTES))
                 .map_err(|source| KeyError::File {
                     path: path.clone(),
                     source,

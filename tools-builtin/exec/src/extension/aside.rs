@@ -8,7 +8,7 @@ use host::{folders, program};
 use tools::counted;
 use tools::protocol::Word;
 
-use crate::{Aside, SetAside};
+use crate::aside::{Aside, SetAside};
 
 /// The most files of which `doctor` has a line.
 const LISTED: usize = 20;

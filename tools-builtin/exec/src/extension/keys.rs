@@ -3,7 +3,7 @@
 use host::declare_keys;
 use host::settings::{Base, Key, ProjectRule, RUNS, Setting, boolean, items};
 
-use crate::Toolchain;
+use crate::toolchain::Toolchain;
 
 declare_keys! {
     /// The keys of the sandbox.

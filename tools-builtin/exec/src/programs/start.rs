@@ -10,11 +10,11 @@ use tools_fs::Workspace;
 
 use super::interpreted::Interpreted;
 use super::program::Program;
-use crate::Sandbox;
 use crate::command::{command, target};
 use crate::prepare::{Prepared, Streams, fail};
 use crate::request::{BACKGROUND, Input, Request};
 use crate::run::root;
+use crate::sandbox::Sandbox;
 
 /// The time in which the first output has to come to be in the answer.
 const FIRST: Duration = Duration::from_secs(1);

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use url::Url;
 
 use host::settings::{Setting, Settings, SettingsError};
 use tools_text::{KeySource, read_input};
 
 use super::keys::HttpKeys;
 use super::place::SecretPlace;
-use crate::Url;
 use crate::address::private_host;
 use crate::client::HttpClient;
 use crate::error::HttpError;
