@@ -1,11 +1,13 @@
 //! [`Attachment`]: a file that a person adds to a prompt.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use agent::Prompt;
 use data_encoding::BASE64;
+use host::open_folder::open_regular;
+use host::placed::change_times;
 use tools::image::image_type;
 use tools::{Content, OutsideText, ToolContext};
 use tools_text::decode_input;
@@ -22,16 +24,21 @@ pub(crate) struct Attachment {
     pub(crate) name: String,
     /// The path of the file, without links.
     path: PathBuf,
+    root: PathBuf,
+    /// The [times](change_times) from before it was read.
+    times: Vec<Option<u64>>,
     content: Vec<Content>,
 }
 
 impl Attachment {
-    /// Reads a file that a person names. Links are followed.
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+    /// Reads a file that a person names. A link is refused, and so is one on the way below the root: a session may have left it where the
+    /// person expects a file.
+    pub(crate) fn open(path: &Path, root: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let opened = File::open(path).and_then(|file| Ok((path.canonicalize()?, file)));
+        let opened =
+            open_without_links(path, root).and_then(|file| Ok((path.canonicalize()?, file)));
         match opened {
-            Ok((path, file)) => Self::read(&name, path, file),
+            Ok((path, file)) => Self::read(&name, path, root, file),
             Err(error) => Err(Error::attachment(&name, error)),
         }
     }
@@ -52,13 +59,14 @@ impl Attachment {
                 .find_map(file)
                 && !found.iter().any(|other| other.name == name)
             {
-                found.push(Self::read(&name, root.join(&name), file)?);
+                found.push(Self::read(&name, root.join(&name), root, file)?);
             }
         }
         Ok(found)
     }
 
-    fn read(name: &str, path: PathBuf, file: File) -> Result<Self, Error> {
+    fn read(name: &str, path: PathBuf, root: &Path, file: File) -> Result<Self, Error> {
+        let times = change_times(root, &path, file.metadata().ok());
         let mut bytes = Vec::new();
         file.take(MAX_IMAGE_BYTES as u64 + 1)
             .read_to_end(&mut bytes)
@@ -67,7 +75,16 @@ impl Attachment {
             content: content(name, &bytes).map_err(|reason| Error::attachment(name, reason))?,
             name: name.to_owned(),
             path,
+            root: root.to_owned(),
+            times,
         })
+    }
+
+    /// Returns true if the user wrote the file, and nothing on its path has changed since it was read: the judgement would be about another
+    /// file.
+    fn is_of_user(&self, cx: &ToolContext) -> bool {
+        let now = || change_times(&self.root, &self.path, self.path.symlink_metadata().ok());
+        cx.is_content_of_user(&self.path) && now() == self.times
     }
 
     /// Returns a prompt with files, and tells of each. The session is exposed from now on, unless the user wrote all of them.
@@ -80,7 +97,7 @@ impl Attachment {
         let mut prompt = Prompt::from(prompt);
         for file in files {
             let mut line = format!("attached {}", file.name);
-            if !cx.is_exposed() && !cx.is_content_of_user(&file.path) {
+            if !cx.is_exposed() && !file.is_of_user(cx) {
                 cx.record_exposure();
                 line += "; the session counts as one that read text of strangers";
             }
@@ -89,6 +106,22 @@ impl Attachment {
         }
         prompt
     }
+}
+
+/// Opens a regular file to which no link leads that a session may have left.
+fn open_without_links(path: &Path, root: &Path) -> io::Result<File> {
+    let absolute = std::path::absolute(path)?;
+    for place in absolute.ancestors().filter(|place| place.is_symlink()) {
+        let folder = place.parent().unwrap_or(place).canonicalize()?;
+        if place == absolute || folder.starts_with(root) {
+            let target = absolute.canonicalize()?;
+            return Err(io::Error::other(format!(
+                "a link leads to {}; name that file if you mean it",
+                target.display()
+            )));
+        }
+    }
+    open_regular(path)
 }
 
 /// Returns a file for a model: a text, or the name and the image.
@@ -117,7 +150,25 @@ fn content(name: &str, bytes: &[u8]) -> Result<Vec<Content>, &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use tools::Host;
+
     use super::*;
+
+    #[test]
+    fn a_file_of_a_folder_that_was_exchanged_meanwhile_is_not_taken_for_the_users() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let [here, away] = ["d", "e"].map(|name| root.join(name));
+        std::fs::create_dir(&here).unwrap();
+        std::fs::write(here.join("plan.md"), "text").unwrap();
+        let file = Attachment::open(&here.join("plan.md"), &root).unwrap();
+        assert!(file.is_of_user(&Host::new()));
+        // The clock of files moves at ticks.
+        std::thread::sleep(host::placed::CLOCK_LAG);
+        std::fs::rename(&here, &away).unwrap();
+        std::fs::rename(&away, &here).unwrap();
+        assert!(!file.is_of_user(&Host::new()));
+    }
 
     #[test]
     fn a_file_is_an_image_or_a_text_by_its_content() {

@@ -7,12 +7,15 @@ mod judge;
 mod unlocked;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use host::program;
+use host::open_folder::OpenFolder;
+use host::{folders, program};
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
@@ -27,6 +30,7 @@ use self::judge::{is_dot_file, is_sensitive};
 pub(crate) use self::unlocked::Unlocked;
 use crate::lookup::is_executable;
 use crate::report::show_path;
+use crate::reserved::without_links;
 
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;
@@ -36,6 +40,9 @@ const MAX_DEPTH: usize = 256;
 
 /// The most bytes of former files that are kept for a run.
 const MAX_FORMER: u64 = 32 << 20;
+
+/// The note of a link at a name that no table has.
+const LINK: &str = "a link to a file that runs by itself, or to your home, through which your own commands would write there";
 
 /// A look at the writable trees of a workspace.
 pub(crate) struct Look {
@@ -78,6 +85,9 @@ struct Waiting {
     /// The path below the root. A name that is not Unicode has a text for the tables, and leads to its own files.
     path: String,
     absolute: PathBuf,
+    /// The folder in which the entry is, and its name there. A program that runs meanwhile can put a link on the path.
+    folder: Rc<OpenFolder>,
+    name: OsString,
     /// True if a directory above it is protected.
     is_below: bool,
     /// The folder that is a repository by itself, of which it is a setting: the number of its names, and whether it is protected.
@@ -123,15 +133,22 @@ impl Look {
         } else {
             self.root.join(&tree.path)
         };
+        let Some((folder, name)) = self.open_above(&absolute) else {
+            return Ok(());
+        };
         let mut waiting = vec![Waiting {
             path: tree.path.clone(),
             absolute,
+            folder: Rc::new(folder),
+            name,
             is_below: false,
             of_bare: None,
         }];
         while let Some(Waiting {
             path,
             absolute,
+            folder,
+            name,
             is_below,
             of_bare,
         }) = waiting.pop()
@@ -146,7 +163,8 @@ impl Look {
             let rest = left.checked_sub(1);
             let rest = rest.filter(|_| path.matches('/').count() < MAX_DEPTH);
             *left = rest.ok_or_else(too_many)?;
-            let Ok(metadata) = fs::symlink_metadata(&absolute) else {
+            let here = folder.entry(&name);
+            let Ok(metadata) = fs::symlink_metadata(&here) else {
                 continue;
             };
             let entry = self.judge.find(&path);
@@ -159,9 +177,10 @@ impl Look {
             }
             // So is a path on the way to a file that configures Toolcrib.
             let is_setting = entry.is_some_and(|entry| entry.sensitivity == Sensitivity::Settings);
-            // Who replaces a link on the way to a file chooses the file.
+            // Who replaces a link on the way to a file chooses the file, and whoever writes to one that leads to a file writes that.
             let is_way = metadata.is_symlink()
-                && entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself);
+                && (entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself)
+                    || self.judge.matters(&path) && self.leads_astray(&absolute, &here));
             let is_own = || {
                 of_bare.is_some_and(|(_, is_own)| is_own)
                     || is_listed && self.judge.is_protected(&path)
@@ -175,15 +194,16 @@ impl Look {
                     all,
                     &mut waiting,
                     (&path, &absolute),
+                    (&folder, &name),
                     is_below || is_protected,
                     of_bare,
-                );
+                )?;
             }
             // Only new ones count.
             let is_new_only = !is_sensitive
                 && !is_way
                 && (entry.is_some_and(is_dot_file)
-                    || !path.contains('/') && is_script(&absolute, &metadata));
+                    || !path.contains('/') && is_script(&here, &metadata));
             if is_protected || is_new_only || is_way || is_sensitive && !git::is_data(&path) {
                 let git = of_bare
                     .map(|(depth, _)| depth)
@@ -202,7 +222,7 @@ impl Look {
                 // Git runs no sample, so none is put back.
                 let former = match bytes {
                     Some(bytes) if keeps && !path.ends_with(".sample") => {
-                        Former::read(&absolute, &metadata, bytes)
+                        Former::read(&here, &metadata, bytes)
                     }
                     _ => None,
                 };
@@ -230,18 +250,48 @@ impl Look {
         Ok(())
     }
 
+    /// Opens the folder around a tree. Returns `None` if there is none below the root.
+    fn open_above(&self, absolute: &Path) -> Option<(OpenFolder, OsString)> {
+        let root = OpenFolder::open(&self.root).ok()?;
+        if absolute == self.root {
+            return Some((root, ".".into()));
+        }
+        // A grant can name a tree behind a link of the workspace.
+        let above = without_links(absolute.parent()?);
+        let below = above.strip_prefix(&self.root).ok()?;
+        Some((
+            root.open_below(below).ok()?,
+            absolute.file_name()?.to_owned(),
+        ))
+    }
+
     /// Adds the entries of a folder.
+    ///
+    /// # Errors
+    /// Returns an error if this process cannot open another folder.
     fn enter(
         &self,
         all: &mut Protected,
         waiting: &mut Vec<Waiting>,
         (path, absolute): (&str, &Path),
+        (above, name): (&OpenFolder, &OsStr),
         is_below: bool,
         of_bare: Option<(usize, bool)>,
-    ) {
-        let entries = fs::read_dir(absolute).or_else(|error| {
-            all.unlocked.extend(Unlocked::new(absolute));
-            fs::read_dir(absolute).map_err(|_| error)
+    ) -> Result<(), ToolError> {
+        let folder = match above.open_inner(name) {
+            Ok(folder) => Rc::new(folder),
+            // A program that still runs has replaced or removed it.
+            Err(error) if matches!(error.kind(), NotADirectory | NotFound) => return Ok(()),
+            Err(error) => {
+                let path = self.show(absolute);
+                return Err(ToolError::execution_failed(format!(
+                    "cannot look at {path} for files that run by themselves: {error}"
+                )));
+            }
+        };
+        let entries = folder.read_dir().or_else(|error| {
+            all.unlocked.extend(Unlocked::at(above, name));
+            folder.read_dir().map_err(|_| error)
         });
         let entries: Vec<_> = entries.into_iter().flatten().flatten().collect();
         let above = if path == "." { "" } else { &format!("{path}/") };
@@ -260,11 +310,34 @@ impl Look {
             let of_bare = of_bare.or(of_head.filter(|_| is_repository_setting(&name)));
             waiting.push(Waiting {
                 path: format!("{above}{name}"),
-                absolute: entry.path(),
+                absolute: absolute.join(entry.file_name()),
+                folder: Rc::clone(&folder),
+                name: entry.file_name(),
                 is_below,
                 of_bare,
             });
         }
+        Ok(())
+    }
+
+    /// Returns true for a link that leads to a protected file of the workspace, or out of it to a place in the home of the user that is no
+    /// cache. `here` is a path to the link without other links on the way.
+    fn leads_astray(&self, link: &Path, here: &Path) -> bool {
+        let (Ok(target), Some(folder)) = (fs::read_link(here), link.parent()) else {
+            return false;
+        };
+        let target = without_links(&folder.join(target));
+        if let Ok(below) = target.strip_prefix(&self.root) {
+            let below = below.to_string_lossy();
+            return self
+                .judge
+                .find(&below)
+                .is_some_and(|entry| is_sensitive(entry, &below));
+        }
+        let home = folders::home().map(|home| without_links(&home));
+        home.is_some_and(|home| {
+            target.starts_with(&home) && !target.starts_with(home.join(".cache"))
+        })
     }
 
     /// Returns the path below the root, as a text for the tables.
@@ -277,7 +350,12 @@ impl Look {
 
     /// Returns why a path is protected.
     pub(crate) fn note(&self, path: &Path) -> String {
-        self.judge.note(&self.relative(path))
+        let relative = self.relative(path);
+        let entry = self.judge.find(&relative);
+        if path.is_symlink() && !entry.is_some_and(|entry| is_sensitive(entry, &relative)) {
+            return LINK.to_owned();
+        }
+        self.judge.note(&relative)
     }
 
     /// Returns the path below the root, as a person or the model sees it.

@@ -19,7 +19,7 @@ inventory::submit! {
         services: insert,
         host: |settings, host| Ok(prepare(settings, host)),
         section: Some(("workspace", |cx, _| Ok(section(cx)))),
-        open_file: |cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok(),
+        open_file: |cx, path| cx.service::<Workspace>()?.open_named(cx, path),
         ..Parts::NONE
     })
 }

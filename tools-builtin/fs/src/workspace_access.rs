@@ -9,6 +9,8 @@
 
 use std::fs::File;
 
+use tools::policy::Verdict;
+use tools::protocol::{Target, ToolName};
 use tools::{Access, ToolContext, ToolError};
 
 use crate::error::FsError;
@@ -17,6 +19,7 @@ use crate::kind::Kind;
 use crate::list::entries;
 use crate::listing::DirEntry;
 use crate::path::RelativePath;
+use crate::read::READ_TOOL;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::removal_question;
 use crate::remove::remove_entry;
@@ -67,12 +70,37 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
+        self.open_resolved(cx, path).map(|(file, _)| file)
+    }
+
+    /// Opens a file for a person who names it. Returns `None` if tools cannot read it, or if a rule denies it. A link may not lead to a file
+    /// about which a rule asks: the person named another one.
+    pub(crate) fn open_named(&self, cx: &ToolContext, path: &str) -> Option<File> {
+        let (file, found) = self.open_resolved(cx, path).ok()?;
+        let tool = ToolName::new(READ_TOOL.name).ok()?;
+        let verdict = |path: &str| {
+            let targets = [Target::new(Access::Read, "fs", path).ok()?];
+            cx.rulings(&tool, &targets)
+                .map(|ruling| ruling.verdict)
+                .max()
+        };
+        let is_named = RelativePath::try_from(path.to_owned()).is_ok_and(|path| path == found);
+        let is_permitted = verdict(path)? != Verdict::Deny
+            && (is_named || verdict(found.as_str())? == Verdict::Allow);
+        is_permitted.then_some(file)
+    }
+
+    fn open_resolved(
+        &self,
+        cx: &ToolContext,
+        path: &str,
+    ) -> Result<(File, RelativePath), ToolError> {
         let (files, path) = self.check_granted(cx, path, &[Access::Read])?;
         let found = Slot::find_existing(files, &path)?;
         let file = found.open_file()?.into_std();
         let _shown = Shown::new(files, &found.path, file.metadata().ok());
         files.show_content(&found.path);
-        Ok(file)
+        Ok((file, found.path))
     }
 
     /// Reads a file of at most 8 MiB, or the file to which a link leads. Returns `None` if there is none, or if it is hidden.

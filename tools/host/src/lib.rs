@@ -7,6 +7,7 @@ mod extension;
 mod finding;
 pub mod fit;
 pub mod folders;
+pub mod open_folder;
 pub mod own_path;
 pub mod placed;
 pub mod program;

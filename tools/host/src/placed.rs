@@ -5,9 +5,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+
+use crate::open_folder::OpenFolder;
 
 /// The most folders of one look.
 const MAX_LISTED: usize = 1000;
@@ -38,6 +41,13 @@ impl FolderId {
     pub fn of(path: &Path) -> Option<Self> {
         let metadata = fs::symlink_metadata(path).ok();
         Some(Self::from_metadata(&metadata.filter(fs::Metadata::is_dir)?))
+    }
+
+    /// Returns that of a folder at or below a root. Returns `None` if there is none, or a link on the way.
+    pub fn below(root: &Path, path: &Path) -> Option<Self> {
+        let below = path.strip_prefix(root).ok()?;
+        let folder = OpenFolder::open(root).ok()?.open_below(below).ok()?;
+        Some(Self::from_metadata(&folder.metadata().ok()?))
     }
 
     /// Returns that of an entry, which may be a file.
@@ -76,7 +86,9 @@ pub fn find(root: &Path, wanted: &BTreeSet<FolderId>) -> Folders {
     for above in root.ancestors() {
         found.extend(FolderId::of(above).map(|id| (id, above.to_owned())));
     }
-    walk(&[root.to_owned()], |id, path| drop(found.insert(id, path)));
+    walk(root, &[root.to_owned()], |id, path| {
+        found.insert(id, path);
+    });
     found.retain(|id, _| wanted.contains(id));
     found
 }
@@ -92,12 +104,15 @@ pub fn find_changed(
 ) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut count = 0;
-    let mut waiting: Vec<PathBuf> = trees.into_iter().collect();
-    while let Some(path) = waiting.pop() {
-        let metadata = fs::symlink_metadata(&path).ok();
-        let Some(metadata) = metadata.filter(fs::Metadata::is_dir) else {
+    let trees = trees
+        .into_iter()
+        .filter_map(|tree| Place::of_tree(root, tree));
+    let mut waiting: Vec<Place> = trees.collect();
+    while let Some(place) = waiting.pop() {
+        let Some((folder, metadata)) = place.open() else {
             continue;
         };
+        let path = place.path.clone();
         count += 1;
         // Of a tree that is too large to be searched, all of it counts as changed.
         if count > MAX_CHANGED {
@@ -109,8 +124,11 @@ pub fn find_changed(
         let is_around = path == root || inner.is_some_and(|inner| inner.starts_with(&path));
         // A move changes the record of a folder, so that one that was moved in is found, too.
         let is_changed = !is_around && change_time(&metadata) >= since;
-        match fs::read_dir(&path) {
-            Ok(entries) if !is_changed => waiting.extend(entries.flatten().map(|it| it.path())),
+        match folder.read_dir() {
+            Ok(entries) if !is_changed => {
+                let names = entries.flatten().map(|entry| entry.file_name());
+                waiting.extend(names.map(|name| place.inner(&name)));
+            }
             // An unreadable folder counts as changed: nobody can look inside.
             _ => found.extend(
                 path.ancestors()
@@ -137,6 +155,15 @@ pub fn change_time(metadata: &fs::Metadata) -> u64 {
     u64::try_from(nanos).unwrap_or_default()
 }
 
+/// Returns the times of the last change of an open file and of the folders around its path below the root. A rename changes that of what
+/// it moves.
+pub fn change_times(root: &Path, path: &Path, file: Option<fs::Metadata>) -> Vec<Option<u64>> {
+    let around = path.ancestors().skip(1).take_while(|it| *it != root);
+    let around = around.map(|it| it.symlink_metadata().ok());
+    let files = [file].into_iter().chain(around);
+    files.map(|it| it.as_ref().map(change_time)).collect()
+}
+
 /// Returns the place of a path after a move of a folder around it. Returns `None` for other paths.
 pub fn rebase(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let below = path.strip_prefix(from).ok()?;
@@ -147,7 +174,7 @@ pub fn rebase(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
 pub(crate) fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
     let root_id = FolderId::of(root).map(|id| (id, root.to_owned()));
     let mut all: Vec<_> = root_id.into_iter().collect();
-    walk(trees, |id, path| all.push((id, path)));
+    walk(root, trees, |id, path| all.push((id, path)));
     // Records are JSON, which has no other names.
     all.retain(|(_, path)| path.to_str().is_some());
     all.sort_by_cached_key(|(_, path)| path != root && !is_git(path) && !path.join(GIT).exists());
@@ -156,25 +183,62 @@ pub(crate) fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
 }
 
 /// Visits the folders of trees, those near the top first. Of a folder of git, nothing inside.
-fn walk(trees: &[PathBuf], mut visit: impl FnMut(FolderId, PathBuf)) {
+fn walk(root: &Path, trees: &[PathBuf], mut visit: impl FnMut(FolderId, PathBuf)) {
+    let trees = trees.iter().cloned();
     // A queue, so that the limit leaves out the deepest folders.
-    let mut waiting: VecDeque<PathBuf> = trees.iter().cloned().collect();
+    let mut waiting: VecDeque<Place> = trees
+        .filter_map(|tree| Place::of_tree(root, tree))
+        .collect();
     for _ in 0..MAX_SEEN {
-        let Some(path) = waiting.pop_front() else {
+        let Some(place) = waiting.pop_front() else {
             return;
         };
-        let Some(id) = FolderId::of(&path) else {
+        let Some((folder, metadata)) = place.open() else {
             continue;
         };
-        if !is_git(&path) {
-            let inner = fs::read_dir(&path).into_iter().flatten().flatten();
+        if !is_git(&place.path) {
+            let inner = folder.read_dir().into_iter().flatten().flatten();
             let inner = inner.filter(|entry| {
                 !is_left_out(&entry.file_name())
                     && entry.file_type().is_ok_and(|kind| kind.is_dir())
             });
-            waiting.extend(inner.map(|entry| entry.path()));
+            waiting.extend(inner.map(|entry| place.inner(&entry.file_name())));
         }
-        visit(id, path);
+        visit(FolderId::from_metadata(&metadata), place.path);
+    }
+}
+
+/// A folder that a walk comes to. A program that runs meanwhile can replace one on the way by a link, so each is opened from the root.
+struct Place {
+    root: Rc<OpenFolder>,
+    /// The path from the open root, without links.
+    below: PathBuf,
+    path: PathBuf,
+}
+
+impl Place {
+    /// Returns the place of a tree. Returns `None` if it does not lie below the root.
+    fn of_tree(root: &Path, path: PathBuf) -> Option<Self> {
+        let real = path.canonicalize().ok()?;
+        Some(Self {
+            root: Rc::new(OpenFolder::open(root).ok()?),
+            below: real.strip_prefix(root).ok()?.to_owned(),
+            path,
+        })
+    }
+
+    fn inner(&self, name: &OsStr) -> Self {
+        Self {
+            root: Rc::clone(&self.root),
+            below: self.below.join(name),
+            path: self.path.join(name),
+        }
+    }
+
+    fn open(&self) -> Option<(OpenFolder, fs::Metadata)> {
+        let folder = self.root.open_below(&self.below).ok()?;
+        let metadata = folder.metadata().ok()?;
+        Some((folder, metadata))
     }
 }
 
@@ -186,4 +250,46 @@ pub fn is_left_out(name: &OsStr) -> bool {
 fn is_git(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.eq_ignore_ascii_case(GIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    use super::*;
+
+    #[test]
+    fn a_link_that_takes_the_place_of_a_folder_meanwhile_leads_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("root");
+        let outside = root.with_file_name("outside");
+        fs::create_dir_all(root.join("d/inner")).unwrap();
+        fs::create_dir_all(outside.join("inner")).unwrap();
+        symlink(&outside, root.join("link")).unwrap();
+        let [out, inner] = [outside.clone(), outside.join("inner")].map(|it| FolderId::of(&it));
+        let (out, inner) = (out.unwrap(), inner.unwrap());
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let (link, d) = (root.join("link"), root.join("d"));
+                    renameat_with(CWD, link, CWD, d, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            for _ in 0..3_000 {
+                let listed = list(&root, std::slice::from_ref(&root));
+                let changed = find_changed(&root, [root.clone()], 0, None);
+                let ids = changed
+                    .iter()
+                    .filter_map(|path| FolderId::below(&root, path));
+                let ids: Vec<_> = listed.into_iter().map(|(id, _)| id).chain(ids).collect();
+                assert!(!ids.contains(&out) && !ids.contains(&inner));
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
 }

@@ -51,7 +51,9 @@ impl RunArgs {
             // The first word alone would be another prompt.
             return Err(Error::UnquotedPrompt(other));
         }
-        let attachments = self.attach.iter().map(|path| Attachment::open(path));
+        let root = PathBuf::from(self.options.agent.host.root.workspace()?);
+        let attachments = self.attach.iter();
+        let attachments = attachments.map(|path| Attachment::open(path, &root));
         let attachments = attachments.collect::<Result<Vec<_>, _>>()?;
         let console = Arc::default();
         let token = interrupt::token(&console)?;

@@ -119,3 +119,38 @@ fn a_prompt_from_a_pipe_attaches_nothing() {
     assert!(!ended.stderr.contains("attached"), "{ended:#?}");
     assert!(!requests.recv().unwrap().contains("<<< from notes.md"));
 }
+
+#[test]
+fn a_link_or_a_pipe_that_a_session_may_have_left_is_refused() {
+    let desk = Desk::new();
+    let script = desk.crib.script(&[r#"{"text": "x"}"#]);
+    let outside = desk.crib.dir.path().join("home");
+    std::fs::write(outside.join("id_rsa"), "a key").unwrap();
+    for (name, target) in [
+        ("build.log", outside.join("id_rsa")),
+        ("plan.md", "notes.md".into()),
+        ("logs", outside.clone()),
+    ] {
+        std::os::unix::fs::symlink(target, desk.root().join(name)).unwrap();
+    }
+    let pipe = desk.root().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let attach = |file: &str| desk.run(&["run", "x", "--script", &script, "--attach", file]);
+    for (file, target) in [
+        ("build.log", outside.join("id_rsa")),
+        ("plan.md", desk.root().join("notes.md")),
+        ("logs/id_rsa", outside.join("id_rsa")),
+    ] {
+        let ended = attach(file).expect(2);
+        let target = target.canonicalize().unwrap();
+        let named = format!("leads to {}", target.display());
+        assert!(ended.stderr.contains(&named), "{ended:#?}");
+    }
+    let ended = attach("pipe").expect(2);
+    assert!(ended.stderr.contains("regular file"), "{ended:#?}");
+    // A folder elsewhere that is a link is the person's.
+    std::os::unix::fs::symlink(&outside, desk.crib.dir.path().join("mine")).unwrap();
+    let mine = desk.crib.dir.path().join("mine/id_rsa");
+    attach(mine.to_str().unwrap()).expect(0);
+}

@@ -360,3 +360,26 @@ fn each_command_tells_what_a_killed_session_left() {
         );
     }
 }
+
+#[test]
+fn a_link_through_which_a_command_of_the_person_would_write_to_the_home_is_set_aside() {
+    let crib = Crib::new();
+    if !prepare(&crib) {
+        return;
+    }
+    let home = std::env::home_dir().unwrap();
+    put(
+        &crib.root().join("plant.sh"),
+        &format!(
+            "#!/bin/sh\nln -s {}/.profile answer.md\nln -s README.md near.md\n",
+            home.display()
+        ),
+    );
+    let ended = crib
+        .run(&with_flags(&["run", PLANT, "--provider", "direct"]))
+        .expect(0);
+    let told = "a program left answer.md, a link";
+    assert_eq!(ended.stderr.matches(told).count(), 1, "{ended:#?}");
+    let is_there = |name: &str| crib.root().join(name).symlink_metadata().is_ok();
+    assert!(!is_there("answer.md") && is_there("near.md"));
+}

@@ -8,6 +8,7 @@ use tools_testkit::http::TestServer;
 
 use crate::Crib;
 use crate::chat_terminal::READS;
+use crate::config::write_user;
 use crate::loopback::Loopback;
 use crate::model::{ANSWER, CALL};
 use crate::terminal::{QUESTION, rest, say, with_stty};
@@ -166,6 +167,35 @@ fn a_word_that_names_a_file_of_the_workspace_adds_it() {
     );
     let request = model.requests.recv().unwrap();
     assert!(request.contains("is @README.md like"), "{request}");
+    assert_eq!(request.matches("<<< from ").count(), 2, "{request}");
+    model.replies.send(ANSWER).unwrap();
+    end(session);
+}
+
+#[test]
+fn a_word_obeys_the_rules_about_the_file_to_which_a_link_leads() {
+    let (crib, model) = (Crib::new(), Model::new());
+    let rule = |verdict: &str, path: &str| {
+        format!("[[policy]]\nverdict = \"{verdict}\"\ntarget = \"fs:read:{path}\"\n")
+    };
+    write_user(
+        &crib,
+        &(rule("deny", "denied.md") + &rule("ask", "asked.md")),
+    );
+    for name in ["denied.md", "asked.md", "plain.md"] {
+        std::fs::write(crib.root().join(name), name).unwrap();
+        let link = crib.root().join(format!("to-{name}"));
+        std::os::unix::fs::symlink(name, link).unwrap();
+    }
+    let mut session = model.chat(&crib, "");
+    let prompt = "@denied.md @to-denied.md @to-asked.md @asked.md @to-plain.md";
+    // The person names the file about which a rule asks.
+    say(
+        &mut session,
+        prompt,
+        &["attached asked.md", "attached to-plain.md"],
+    );
+    let request = model.requests.recv().unwrap();
     assert_eq!(request.matches("<<< from ").count(), 2, "{request}");
     model.replies.send(ANSWER).unwrap();
     end(session);

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
+use host::open_folder::OpenFolder;
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, readlinkat,
     renameat_with, statat, symlinkat, unlinkat,
@@ -36,7 +37,7 @@ impl Spot {
         let below = path
             .strip_prefix(root)
             .map_err(|_| io::ErrorKind::InvalidInput)?;
-        let mut folder = open_root(root)?;
+        let mut folder = OwnedFd::from(OpenFolder::open(root)?);
         let mut names = below.components().map(|part| match part {
             Component::Normal(name) => Ok(name.to_owned()),
             _ => Err(io::Error::from(io::ErrorKind::InvalidInput)),

@@ -2,19 +2,20 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use host::open_folder::OpenFolder;
 use rustix::fs::{AtFlags, Mode, RenameFlags, mkdirat, renameat_with, unlinkat};
 use rustix::io::Errno;
-use tools_store::private;
 
 use super::SetAside;
-use super::carry::{Spot, open_below, open_root};
+use super::carry::{Spot, open_below};
 use crate::disk::entries;
+use crate::protected::{Bytes, Former};
 
 /// The folder below the root.
 const FOLDER: &str = "set-aside-by-toolcrib";
@@ -89,16 +90,22 @@ pub(super) fn tidy(root: &Path) {
     };
     // Only an empty folder can be removed, so its own file goes first.
     let _ = ignored.remove();
-    let removed = open_root(root).and_then(|above| unlinkat(above, FOLDER, AtFlags::REMOVEDIR));
-    if removed == Err(Errno::NOTEMPTY) {
+    let Ok(above) = OpenFolder::open(root) else {
+        return;
+    };
+    if unlinkat(above, FOLDER, AtFlags::REMOVEDIR) == Err(Errno::NOTEMPTY) {
         // Without room, a person sees it in the next commit.
-        let _ = private::create_file(&ignore).and_then(|mut file| file.write_all(b"*\n"));
+        let content = Bytes::new(b"*\n".to_vec());
+        let _ = ignored.restore(&Former::File {
+            mode: 0o600,
+            content,
+        });
     }
 }
 
 /// Opens the folder. What else has its name is renamed.
 fn open(root: &Path) -> io::Result<OwnedFd> {
-    let above = open_root(root)?;
+    let above = OpenFolder::open(root)?;
     if let Ok(opened) = open_below(&above, FOLDER) {
         return Ok(opened);
     }

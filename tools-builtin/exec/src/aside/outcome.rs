@@ -137,6 +137,8 @@ impl Aside {
         order.sort_by_key(|number| {
             fs::symlink_metadata(planted[*number]).map_or(0, |metadata| metadata.len())
         });
+        // Before the moves, because a note says what is at the path.
+        let notes: Vec<String> = planted.iter().map(|path| look.note(path)).collect();
         let mut places = vec![None; planted.len()];
         for number in order {
             let place = folder
@@ -146,8 +148,8 @@ impl Aside {
             places[number] = take(&look.root, planted[number], place, &mut room).ok();
         }
         in_place::tidy(&look.root);
-        let files = planted.iter().zip(places).map(|(path, place)| {
-            let note = look.note(path);
+        let files = planted.iter().zip(places).zip(notes);
+        let files = files.map(|((path, place), note)| {
             let was_there = before.found.contains_key(*path);
             SetAside::new(&look.root, path, note, place, was_there)
         });

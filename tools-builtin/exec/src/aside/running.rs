@@ -385,9 +385,9 @@ fn put_later(left: &Left, all: &[Left]) -> io::Result<()> {
         let path = path.as_path();
         folders.iter().any(|folder| path.starts_with(folder))
     });
-    let places = folders.iter().map(PathBuf::as_path);
-    let places = places.chain([left.program.root.as_path()]);
-    let numbers = places.filter_map(|path| Some((FolderId::of(path)?, path.to_owned())));
+    let root = left.program.root.as_path();
+    let places = folders.iter().map(PathBuf::as_path).chain([root]);
+    let numbers = places.filter_map(|path| Some((FolderId::below(root, path)?, path.to_owned())));
     let text = running::lines(&later, &numbers.collect())?;
     let file = left.file.with_extension("later.json");
     private::replace(&file, &file.with_extension("draft"), &text)

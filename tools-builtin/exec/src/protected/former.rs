@@ -1,10 +1,12 @@
 //! [`Former`]: the content of a protected file before a program runs, to put it back.
 
 use std::fs::{self, Metadata};
+use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use host::open_folder::open_regular;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a file that is kept.
@@ -59,7 +61,11 @@ impl Former {
             return None;
         }
         *left = left.checked_sub(metadata.len())?;
-        let content = Bytes::new(fs::read(path).ok()?);
+        let mut content = Vec::new();
+        open_regular(path)
+            .and_then(|file| file.take(metadata.len()).read_to_end(&mut content))
+            .ok()?;
+        let content = Bytes::new(content);
         Some(Self::File {
             mode: metadata.mode() & 0o7777,
             content,

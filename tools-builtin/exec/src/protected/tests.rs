@@ -1,3 +1,7 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tools::policy::SensitivePaths;
 
 use super::*;
@@ -7,18 +11,7 @@ fn a_workspace_with_too_many_entries_or_too_deep_ones_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("AGENTS.md"), "").unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
-    let tree = Tree {
-        path: ".".to_owned(),
-        is_tree: true,
-    };
-    let look = Look {
-        judge: Judge::strict(SensitivePaths::default()),
-        root: folder.path().to_owned(),
-        trees: vec![tree],
-        is_kept: false,
-        skipped: Vec::new(),
-        may_redirect: false,
-    };
+    let look = look_at(folder.path());
     assert_eq!(look.find_among(3, None).unwrap().found.len(), 1);
     assert!(
         look.find_among(2, None)
@@ -30,4 +23,86 @@ fn a_workspace_with_too_many_entries_or_too_deep_ones_is_refused() {
         fs::create_dir_all(folder.path().join(vec!["d"; depth].join("/"))).unwrap();
         assert_eq!(look.find().is_ok(), is_fine, "{depth}");
     }
+}
+
+/// Returns a look at all of a root.
+fn look_at(root: &Path) -> Look {
+    Look {
+        judge: Judge::strict(SensitivePaths::default()),
+        root: root.to_owned(),
+        trees: vec![Tree {
+            path: ".".to_owned(),
+            is_tree: true,
+        }],
+        is_kept: false,
+        skipped: Vec::new(),
+        may_redirect: false,
+    }
+}
+
+#[test]
+fn a_link_that_takes_the_place_of_a_folder_meanwhile_shows_nothing_of_its_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("root");
+    let outside = root.with_file_name("outside");
+    for above in [root.join("d"), outside.clone()] {
+        fs::create_dir_all(above.join("sub")).unwrap();
+    }
+    for file in ["AGENTS.md", "sub/.envrc"] {
+        fs::write(outside.join(file), "a secret").unwrap();
+    }
+    std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+    let look = look_at(&root);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let (link, d) = (root.join("link"), root.join("d"));
+                renameat_with(CWD, link, CWD, d, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for _ in 0..3_000 {
+            let found = look.find_with_content().unwrap().found;
+            // The link itself counts where it leads to the home.
+            let files = found
+                .keys()
+                .filter(|path| !path.ends_with("link") && !path.ends_with("d"));
+            assert_eq!(files.count(), 0, "{found:?}");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_link_to_a_file_that_runs_by_itself_or_to_the_home_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("root");
+    fs::create_dir_all(root.join("target")).unwrap();
+    let home = folders::home().unwrap().canonicalize().unwrap();
+    let links = [
+        ("answer.md", home.join(".bashrc"), true),
+        ("sub", home.join(".config/fish"), true),
+        ("cache", home.join(".cache/tool/x"), false),
+        ("elsewhere", "/usr/share/doc".into(), false),
+        ("log", ".envrc".into(), true),
+        ("hook", ".git/hooks/pre-push".into(), true),
+        ("near", "README.md".into(), false),
+        ("target/out", home.join(".bashrc"), false),
+    ];
+    for (name, target, _) in &links {
+        std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+    }
+    let look = look_at(&root);
+    let now = look.find().unwrap();
+    let planted = now.planted_since(&Protected::default(), &look);
+    for (name, _, counts) in links {
+        assert_eq!(planted.contains(&&*root.join(name)), counts, "{name}");
+    }
+    // A link that was there is none of the program's, unless it leads elsewhere now.
+    let same = look.find().unwrap();
+    assert_eq!(same.planted_since(&now, &look), [] as [&Path; 0]);
+    fs::remove_file(root.join("log")).unwrap();
+    std::os::unix::fs::symlink(".vscode/tasks.json", root.join("log")).unwrap();
+    let changed = look.find().unwrap();
+    assert_eq!(changed.planted_since(&now, &look), [root.join("log")]);
 }

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags, openat};
 
 /// A folder with permissions for its owner, which loses them again with a drop.
 #[derive(Debug)]
@@ -16,13 +16,8 @@ pub(crate) struct Unlocked {
 }
 
 impl Unlocked {
-    /// Gives the owner the right to list and change the folder. A program can take it away, and hide files from a look thereby. Returns
-    /// `None` if the owner has it, or is another user.
-    pub(crate) fn new(folder: &Path) -> Option<Self> {
-        Self::at(CWD, folder.as_os_str())
-    }
-
-    /// Does so with a folder of an open one.
+    /// Gives the owner the right to list and change a folder of an open one. A program can take it away, and hide files from a look thereby.
+    /// Returns `None` if the owner has it, or is another user.
     pub(crate) fn at(above: impl AsFd, name: &OsStr) -> Option<Self> {
         // A link that takes the place of the folder is not followed.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
