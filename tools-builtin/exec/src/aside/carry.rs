@@ -279,6 +279,10 @@ mod tests {
         fs::create_dir(&outside).unwrap();
         symlink(&outside, root.join("link")).unwrap();
         assert!(Spot::open(&root, &root.join("real/file"), false).is_ok());
+        // A program of a root around this one can replace it.
+        let by_link = root.with_file_name("by-link");
+        symlink(&root, &by_link).unwrap();
+        assert!(Spot::open(&by_link, &by_link.join("real/file"), false).is_err());
         for path in [
             "link/file",
             "real/../../outside/file",
