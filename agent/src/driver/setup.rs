@@ -16,7 +16,7 @@ use crate::disclosure::DefinitionCosts;
 use crate::event::Event;
 use crate::prefix::Prefix;
 use crate::provider::{Request, guarded};
-use crate::run::{Run, Step};
+use crate::run::Run;
 use crate::session::Session;
 use crate::tool_set::ToolSet;
 
@@ -117,7 +117,7 @@ impl Driver {
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
-        if run.step() == Step::Ask {
+        if run.is_asking() {
             let messages = run.request_messages();
             let request = Request {
                 agent: run_cx.session.context().agent(),
