@@ -114,10 +114,12 @@ impl Driver {
     pub(super) async fn begin(
         &self,
         run: &mut Run,
+        prompt_at: usize,
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         if run.is_asking() {
+            self.about().check_messages(&run.messages()[prompt_at..])?;
             let messages = run.request_messages();
             let request = Request {
                 agent: run_cx.session.context().agent(),
