@@ -230,6 +230,11 @@ impl Run {
         }
     }
 
+    /// Returns true if the next step is a request. Unlike [`step`](Self::step), it copies no calls.
+    pub(crate) fn is_asking(&self) -> bool {
+        matches!(self.state, RunPhase::Asking)
+    }
+
     /// Returns true if the run has ended with an answer of the model.
     pub fn is_answered(&self) -> bool {
         matches!(self.state, RunPhase::Done(Outcome::Answer { .. }))
@@ -246,7 +251,7 @@ impl Run {
     /// # Errors
     /// Returns [`RunError::UnexpectedTurn`] if the step is not [`Step::Ask`].
     pub fn turn(&mut self, turn: Turn) -> Result<(), RunError> {
-        if self.state != RunPhase::Asking {
+        if !self.is_asking() {
             return Err(RunError::UnexpectedTurn);
         }
         let mut message = turn.message;

@@ -86,11 +86,11 @@ impl RunHandle {
         OpenRun(self)
     }
 
-    /// Takes the messages, or takes none from now on if there are none.
-    pub(crate) fn take_or_close(&self) -> Vec<Prompt> {
+    /// Returns true if messages wait. If none does, a run that closes takes none from now on.
+    pub(crate) fn has_waiting(&self, closes: bool) -> bool {
         let mut messages = self.lock();
-        messages.is_closed = messages.waiting.is_empty();
-        std::mem::take(&mut messages.waiting)
+        messages.is_closed = closes && messages.waiting.is_empty();
+        !messages.waiting.is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, Messages> {

@@ -41,7 +41,7 @@ pub(crate) fn about(
         context: ContextSize::new(context_tokens),
         reserved_tokens,
         images: ImageLimits {
-            is_blind: facts.is_some_and(|facts| !facts.images),
+            is_blind: facts.map(|facts| facts.images).or(served.images) == Some(false),
             ..endpoint.service.images.clone()
         },
         price: options

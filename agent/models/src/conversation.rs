@@ -6,7 +6,7 @@ use agent::WireToolSet;
 use serde_json::{Map, Value, json};
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
-use tools::{Content, ToolCall};
+use tools::{Content, ToolCall, ToolResult};
 
 use crate::origin::{Origin, beside, item};
 
@@ -188,6 +188,10 @@ impl Reading<'_> {
                     Part::Content(Content::Text { text }) if text.trim().is_empty() => {}
                     Part::Content(part) => content.push(self.show(part.clone())),
                     Part::ToolResult { id, name, result } => {
+                        let tool = self.tools.name(name);
+                        // A sentence is in the result, whereas formats put images behind all results and say so.
+                        let unseen = (!self.images).then(|| without_images(result, &tool));
+                        let result = unseen.as_ref().unwrap_or(result);
                         let mut shown = result.content.iter();
                         let has_image = shown.any(|it| matches!(it, Content::Image { .. }));
                         // Models of one format differ in where they take images of results, such as Gemini before version 3.
@@ -208,7 +212,7 @@ impl Reading<'_> {
                         }
                         results.push(ResultShown {
                             id,
-                            name: self.tools.name(name).into_owned(),
+                            name: tool.into_owned(),
                             content: parts.collect(),
                             is_error: result.is_error,
                         });
@@ -225,14 +229,31 @@ impl Reading<'_> {
     fn show(&self, content: Content) -> Content {
         match &content {
             Content::Text { .. } => content,
-            Content::Image { mime_type, .. }
-                if self.images && IMAGES.contains(&mime_type.as_str()) =>
-            {
-                content
-            }
+            Content::Image { .. } if !self.images => note_image(&content, "the user"),
+            Content::Image { mime_type, .. } if IMAGES.contains(&mime_type.as_str()) => content,
             other => Content::text(other.describe()),
         }
     }
+}
+
+/// Returns a result with a sentence in the place of each image.
+fn without_images(result: &ToolResult, tool: &str) -> ToolResult {
+    let mut result = result.clone();
+    for content in &mut result.content {
+        *content = note_image(content, tool);
+    }
+    result
+}
+
+/// Returns the sentence for a model that cannot see an image, or other content as it is.
+fn note_image(content: &Content, source: &str) -> Content {
+    let Content::Image { data, mime_type } = content else {
+        return content.clone();
+    };
+    let bytes = data.trim_end_matches('=').len() * 3 / 4;
+    Content::text(format!(
+        "[an image from {source}, which you cannot see because this model takes none: {mime_type}, {bytes} bytes]"
+    ))
 }
 
 /// The types of images that services take.

@@ -84,8 +84,8 @@ impl Model {
             let beta = HeaderValue::from_static(anthropic::settings::BINDING_BETA);
             headers.insert("anthropic-beta", beta);
         }
+        let info = about(&endpoint, name, options, served);
         Ok(Self {
-            info: about(&endpoint, name, options, served),
             settings,
             grown: Grown::default(),
             origin: Origin {
@@ -100,15 +100,13 @@ impl Model {
                 separates_results: api == Api::OpenAi && is_mistral(service, name),
                 name: name.to_owned(),
                 output_limit,
-                images: facts
-                    .map(|facts| facts.images)
-                    .or(served.images)
-                    .unwrap_or(true),
+                images: !info.images.is_blind,
                 api,
                 service,
                 generation,
                 generation_config,
             },
+            info,
             headers,
             endpoint,
             client,

@@ -7,6 +7,7 @@ mod call_reporter;
 mod checkpoint;
 mod compact;
 mod error;
+mod fallback;
 mod gated_execution;
 mod guarded_sink;
 mod metering;
@@ -23,7 +24,6 @@ mod worker_gate;
 mod written_call;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use tokio::runtime::Handle;
 use tools::context::KnownTexts;
@@ -40,8 +40,7 @@ use self::setup::{cancelled_by, check_timer};
 use self::steering::add_known_texts;
 use self::task_news::{note_tasks, reporting};
 use crate::budget::Budget;
-use crate::event::{Event, EventSink, ModelChange};
-use crate::models::ModelChoice;
+use crate::event::{Event, EventSink};
 use crate::prompt::Prompt;
 use crate::provider::{Provider, ProviderError, ProviderInfo, RequestRetry, guarded};
 use crate::repeat::RepeatGuard;
@@ -113,6 +112,8 @@ struct Progress {
     repeats: RepeatGuard,
     rejected: RejectedReplies,
     last: Option<LastCheckpoint>,
+    /// The position of the prompt in the conversation.
+    prompt_at: usize,
     /// The run as the present one of its session. `None` before its first events.
     present: Option<PresentRun>,
 }
@@ -125,23 +126,9 @@ impl Progress {
             repeats: RepeatGuard::new(driver.options.repeats),
             rejected: RejectedReplies::default(),
             last: None,
+            prompt_at: run.messages().len().saturating_sub(1),
             present: None,
         }
-    }
-
-    /// Reports that another provider takes over after this error.
-    fn send_change(&self, from: &Driver, to: &Driver, error: &DriverError) {
-        let withdraws_text = self.rejected.is_streamed.swap(false, Ordering::Relaxed);
-        let Some(kind) = error.kind() else { return };
-        self.sink.send(|| {
-            Event::ModelChanged(ModelChange {
-                from: ModelChoice::from_info(from.about()).to_string(),
-                to: ModelChoice::from_info(to.about()).to_string(),
-                kind,
-                reason: error.to_string(),
-                withdraws_text,
-            })
-        });
     }
 }
 
@@ -179,6 +166,8 @@ impl Driver {
     /// - The same run goes on with it to its end: the conversation, the budget, and the limits of calls and repeats. Its request is a
     ///   further step. The next run begins with the first provider again.
     /// - Sub-agents begin with the present provider of the run, and have the ones after it.
+    /// - One that does not take an image of the run's prompt is left out. If no other takes it, the run ends with
+    ///   [`ProviderError::Image`].
     /// - [`RunOptions::context_tokens`] holds for the first provider alone.
     #[must_use]
     pub fn with_fallbacks(mut self, fallbacks: Vec<Arc<dyn Provider>>) -> Self {
@@ -390,9 +379,10 @@ impl Driver {
         let mut failure = None;
         let mut continued = None;
         let mut last = progress.last;
+        let prompt_at = progress.prompt_at;
         let steps = async {
             note_tasks(&mut run, &run_cx);
-            let mut step = self.begin(&mut run, &mut last, &run_cx).await;
+            let mut step = self.begin(&mut run, prompt_at, &mut last, &run_cx).await;
             if step.is_ok() {
                 step = self.steer(&mut run, &mut last, &run_cx).await;
             }
@@ -400,7 +390,8 @@ impl Driver {
             first = (!tools.is_disclosing()).then(|| run.clone());
             let summary = loop {
                 if let Err(error) = step {
-                    continued = self.fallback(&error).map(|next| (next, run.clone()));
+                    let next = self.fallback(&error, &run.messages()[prompt_at..]);
+                    continued = next.map(|next| (next, run.clone()));
                     run.fail_with(error.to_string(), error.kind());
                     failure.get_or_insert(error);
                 }
@@ -450,6 +441,7 @@ impl Driver {
         {
             sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error)));
             *progress = Progress::new(self, session, &first);
+            progress.prompt_at = prompt_at;
             return Box::pin(self.drive_in_span(session, first, before, check, progress)).await;
         }
         if let (Some((next, continued)), Some(error)) = (continued, &failure) {
@@ -466,17 +458,6 @@ impl Driver {
         progress.present = None;
         sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
-    }
-
-    /// Returns the driver of the next provider, if the error of this one permits that it takes over.
-    fn fallback(&self, error: &DriverError) -> Option<Self> {
-        let (provider, fallbacks) = self.fallbacks.split_first()?;
-        let mut next = self.clone();
-        next.provider = provider.clone();
-        next.fallbacks = fallbacks.to_vec();
-        // They are of the first model.
-        next.options.context_tokens = None;
-        error.kind()?.permits_fallback().then_some(next)
     }
 
     /// Cancels the run's token if the driver's token is cancelled. [`cancelled_by`] does so while the run waits. This check covers a

@@ -16,7 +16,7 @@ use crate::disclosure::DefinitionCosts;
 use crate::event::Event;
 use crate::prefix::Prefix;
 use crate::provider::{Request, guarded};
-use crate::run::{Run, Step};
+use crate::run::Run;
 use crate::session::Session;
 use crate::tool_set::ToolSet;
 
@@ -114,10 +114,12 @@ impl Driver {
     pub(super) async fn begin(
         &self,
         run: &mut Run,
+        prompt_at: usize,
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
-        if run.step() == Step::Ask {
+        if run.is_asking() {
+            self.about().check_messages(&run.messages()[prompt_at..])?;
             let messages = run.request_messages();
             let request = Request {
                 agent: run_cx.session.context().agent(),

@@ -7,7 +7,7 @@ use super::checkpoint::LastCheckpoint;
 use super::{Driver, DriverError, RunContext};
 use crate::event::Event;
 use crate::prompt::Prompt;
-use crate::run::{Run, Step};
+use crate::run::Run;
 
 impl Driver {
     /// Adds the messages that wait for the run, if its next step is a request, or its end with an answer.
@@ -17,18 +17,16 @@ impl Driver {
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
-        if self.handle.token().is_cancelled() || run_cx.token.is_cancelled() {
+        let is_answered = run.is_answered();
+        // The order is that of the costs, because each step comes here. A cancelled run leaves its messages.
+        if !is_answered && !run.is_asking()
+            || !self.handle.has_waiting(is_answered)
+            || self.handle.token().is_cancelled()
+            || run_cx.token.is_cancelled()
+        {
             return Ok(());
         }
-        let messages = match run.step() {
-            Step::Ask => self.handle.take_waiting(),
-            Step::Done(_) if run.is_answered() => self.handle.take_or_close(),
-            Step::Done(_) | Step::Call(_) => return Ok(()),
-        };
-        if messages.is_empty() {
-            return Ok(());
-        }
-        for message in messages {
+        for message in self.handle.take_waiting() {
             self.check_prompt(&message)?;
             add_known_texts(run_cx.session.context(), &message);
             run_cx.sink.send(|| Event::Steered {

@@ -29,7 +29,7 @@ impl Driver {
         }
         let mut is_compacted = self.compact_if_full(run, run_cx).await?;
         let mut repeats = 0;
-        while run.step() == Step::Ask {
+        while run.is_asking() {
             if is_compacted {
                 // If the next request fails, the resumed run has the summary.
                 self.checkpoint(run, last, run_cx).await?;

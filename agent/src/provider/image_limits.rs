@@ -3,8 +3,6 @@
 use serde::Deserialize;
 use tools::Content;
 
-use crate::prompt::Prompt;
-
 /// The images that a model and its service take in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
@@ -18,16 +16,11 @@ pub struct ImageLimits {
 }
 
 impl ImageLimits {
-    /// Returns the reason that an image of a prompt is not taken, and the next step.
-    pub(super) fn find_refused(&self, prompt: &Prompt) -> Option<String> {
-        prompt.content().iter().find_map(|content| match content {
-            Content::Image { data, mime_type } => self.find_problem(data, mime_type),
-            _ => None,
-        })
-    }
-
-    /// Returns the reason that an image is not taken, and the next step.
-    fn find_problem(&self, data: &str, mime_type: &str) -> Option<String> {
+    /// Returns the reason that an image is not taken, and the next step. Returns `None` for other content.
+    pub(super) fn find_problem(&self, content: &Content) -> Option<String> {
+        let Content::Image { data, mime_type } = content else {
+            return None;
+        };
         let bytes = data.len() as u64;
         match self.max_base64_bytes {
             _ if self.is_blind => {

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tools::Content;
+use tools::protocol::{Message, Part, Role};
+
 use super::{GenerationOptions, ImageLimits, Price, ProviderError};
 use crate::prompt::Prompt;
 use crate::tool_set::ToolSet;
@@ -90,10 +93,28 @@ impl ProviderInfo {
     /// # Errors
     /// Returns [`ProviderError::Image`] for the first image that it does not take.
     pub fn check_prompt(&self, prompt: &Prompt) -> Result<(), ProviderError> {
-        self.images.find_refused(prompt).map_or(Ok(()), |reason| {
-            let model = self.model.as_deref().unwrap_or(&self.name).to_owned();
-            Err(ProviderError::Image { model, reason })
-        })
+        self.check_content(prompt.content().iter())
+    }
+
+    /// Checks the prompts among these messages as [`check_prompt`](Self::check_prompt) does.
+    pub(crate) fn check_messages(&self, messages: &[Message]) -> Result<(), ProviderError> {
+        let prompts = messages.iter().filter(|message| message.role == Role::User);
+        let parts = prompts.flat_map(|message| &message.parts);
+        self.check_content(parts.filter_map(|part| match part {
+            Part::Content(content) => Some(content),
+            _ => None,
+        }))
+    }
+
+    fn check_content<'a>(
+        &self,
+        mut content: impl Iterator<Item = &'a Content>,
+    ) -> Result<(), ProviderError> {
+        let Some(reason) = content.find_map(|content| self.images.find_problem(content)) else {
+            return Ok(());
+        };
+        let model = self.model.as_deref().unwrap_or(&self.name).to_owned();
+        Err(ProviderError::Image { model, reason })
     }
 
     /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.

@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    BudgetLimits, Cost, Driver, DriverError, Event, FailureKind, Outcome, Price, Provider,
-    ProviderOptions, RepeatLimits, RunOptions, Selection, Session, StopReason, SubAgents,
+    BudgetLimits, Cost, Driver, DriverError, Event, FailureKind, Outcome, Price, Prompt, Provider,
+    ProviderError, ProviderOptions, RepeatLimits, RunOptions, Selection, Session, StopReason,
+    SubAgents,
 };
 use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Message, Part};
-use tools::{CancellationToken, Grant, Host};
+use tools::{CancellationToken, Content, Grant, Host};
 use tools_journal::{JournalOptions, SqliteJournal};
 
 use crate::judge::Judge;
@@ -125,6 +126,79 @@ impl Pair {
     fn requests(&self) -> (usize, usize) {
         (self.first.requests(), self.second.requests())
     }
+}
+
+/// A prompt with an image.
+fn picture() -> Prompt {
+    Prompt::from("What is this?").with_content([Content::Image {
+        data: "iVBORw0KGgo=".to_owned(),
+        mime_type: "image/png".to_owned(),
+    }])
+}
+
+/// A model of this service that sees no images.
+fn blind(service: &Service) -> Remote {
+    let format = Format::OpenAiResponses;
+    remote(
+        format,
+        &ProviderOptions {
+            model: Some("gpt-3.5-turbo".into()),
+            ..options(format, service, false)
+        },
+    )
+}
+
+fn first(service: &Service) -> Remote {
+    remote(
+        Format::OpenAiChat,
+        &options(Format::OpenAiChat, service, false),
+    )
+}
+
+#[tokio::test]
+async fn a_model_that_sees_no_images_is_left_out_if_the_prompt_has_one() {
+    let services = [vec![overloaded()], vec![], vec![ok(Format::Anthropic)]].map(Service::new);
+    let [one, two, three] = services;
+    let (one, two, three) = (one.await, two.await, three.await);
+    let others = [blind(&two), other(Format::Anthropic, &three)];
+    let (driver, events) = driver(first(&one), others);
+    let summary = driver.run(&mut session(&[]), picture()).await.unwrap();
+    assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
+    assert_eq!(two.requests(), 0);
+    let changes = changes(&events);
+    assert_eq!(
+        (changes.len(), &changes[0]["to"]),
+        (1, &json!("anthropic/the-other"))
+    );
+}
+
+#[tokio::test]
+async fn a_run_ends_with_a_clear_error_if_only_models_without_images_are_left() {
+    let one = Service::new([overloaded()]).await;
+    let two = Service::new([]).await;
+    let (driver, events) = driver(first(&one), [blind(&two)]);
+    let mut session = session(&[]);
+    let error = driver.run(&mut session, picture()).await.unwrap_err();
+    let DriverError::Provider(ProviderError::Image { model, .. }) = &error else {
+        panic!("{error:?}")
+    };
+    assert_eq!((&**model, two.requests()), ("gpt-3.5-turbo", 0));
+    // It says why the first one does not answer.
+    assert_eq!(changes(&events)[0]["kind"], "overloaded");
+    assert!(session.messages().is_empty());
+}
+
+#[tokio::test]
+async fn a_model_that_sees_no_images_takes_over_if_only_an_earlier_prompt_had_one() {
+    let one = Service::new([ok(Format::OpenAiChat), overloaded()]).await;
+    let two = Service::new([ok(Format::OpenAiResponses)]).await;
+    let (driver, _) = driver(first(&one), [blind(&two)]);
+    let mut session = session(&[]);
+    driver.run(&mut session, picture()).await.unwrap();
+    driver.run(&mut session, "And now?").await.unwrap();
+    let body = two.body(0).to_string();
+    let sentence = "[an image from the user, which you cannot see because this model takes none: image/png, 8 bytes]";
+    assert!(body.contains(sentence) && !body.contains("iVBOR"), "{body}");
 }
 
 #[tokio::test]

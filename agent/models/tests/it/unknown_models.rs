@@ -7,10 +7,11 @@ use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
-use tools::{CancellationToken, Content, Host};
+use tools::{CancellationToken, Content, Host, ToolCall, ToolResult};
 
 use crate::service::wire::{Block, options, remote, reply};
-use crate::service::{Service, json as answer};
+use crate::service::{Service, json as answer, sent};
+use crate::workshop::session;
 
 /// The host of a service that is not on this machine. The proxy is the service of the test.
 const ELSEWHERE: &str = "http://models.example.org";
@@ -127,6 +128,65 @@ async fn the_page_of_a_model_tells_its_limits() {
         if format == Format::Anthropic {
             assert_eq!(body["max_tokens"], 70_000);
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_sees_no_images_reads_of_them_in_a_sentence_in_the_result() {
+    let anthropic =
+        json!({"type": "model", "id": "m", "capabilities": {"image_input": {"supported": false}}});
+    let ollama = json!({"parameters": "num_ctx 5000", "capabilities": ["completion", "tools"]});
+    for (format, model, path, page) in [
+        (Format::OpenAiChat, "gpt-3.5-turbo", "/", json!({})),
+        (Format::OpenAiResponses, "gpt-3.5-turbo", "/", json!({})),
+        (Format::Anthropic, "m", "/v1/models/m", anthropic),
+        (Format::Ollama, "m", "/api/show", ollama),
+    ] {
+        let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
+        service.tell(path, page);
+        let (mut options, _folder) = caching(options(format, &service, false));
+        options.model = Some(model.to_owned());
+        let model = remote(format, &options);
+        assert!(model.about().images.is_blind, "{format:?}");
+        let image = Content::Image {
+            data: "iVBORw0KGgo=".to_owned(),
+            mime_type: "image/png".to_owned(),
+        };
+        // Those of a failed call, and all of chat completions, would follow the results.
+        let result = ToolResult {
+            content: vec![Content::text("[`a.png`]"), image],
+            is_error: true,
+            ..ToolResult::default()
+        };
+        let (id, name) = ("c1".to_owned(), "fs.read".to_owned());
+        let call = ToolCall::new(&*id, &*name, json!({}));
+        let messages = [
+            Message::text(Role::User, "go"),
+            Message {
+                role: Role::Assistant,
+                parts: vec![Part::ToolCall(call)],
+            },
+            Message {
+                role: Role::Tool,
+                parts: vec![Part::ToolResult { id, name, result }],
+            },
+        ];
+        let (session, token) = (session(&["fs.read"]), CancellationToken::new());
+        let request = Request::new(&messages, session.tools(), &token);
+        model.complete(request).await.unwrap();
+        let body = service.body(service.requests() - 1);
+        let results = sent::results(format, &body);
+        let text = results[0].result.to_text();
+        let sentence = "[an image from fs__read, which you cannot see because this model takes none: image/png, 8 bytes]";
+        assert!(
+            text.ends_with(&format!("[`a.png`]\n{sentence}")),
+            "{format:?}: {text}"
+        );
+        let body = body.to_string();
+        assert!(
+            !body.contains("iVBOR") && !body.contains("mages"),
+            "{format:?}: {body}"
+        );
     }
 }
 

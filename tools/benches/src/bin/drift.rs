@@ -21,11 +21,11 @@ fn main() {
     let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
     let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
     let figures = [
-        ("instructions of add, direct = 1", add / direct_add, 6.95),
+        ("instructions of add, direct = 1", add / direct_add, 6.85),
         (
             "instructions of order, direct = 1",
             order / direct_order,
-            2.25,
+            2.1,
         ),
         (
             "instructions of a call that reads a file's name, direct = 1",
@@ -40,18 +40,18 @@ fn main() {
         (
             "instructions of order with a journal, direct = 1",
             programs.instructions("order-journal") / direct_order,
-            2.46,
+            2.3,
         ),
         (
             "instructions of a step that calls add, direct = 1",
             programs.instructions("add-step") / direct_add,
-            36.0,
+            35.0,
         ),
         (
             "instructions of a step that calls order, direct = 1",
             programs.instructions("order-step") / direct_order,
             // The conversion of arguments, and the look for URLs in them, read each string once more.
-            2.75,
+            2.6,
         ),
         (
             "instructions of a record of 1 KB, direct = 1",

@@ -104,15 +104,15 @@ impl<'p> SeenMembers<'p> {
     fn take(&mut self, name: &str) -> Option<&'p SimpleSchema> {
         let members = &self.object.members;
         // Members usually come in the order of the schema.
-        let mut places = (self.next..members.len()).chain(0..self.next);
-        let place = places.find(|place| *members[*place].0 == *name)?;
+        let place = match members.get(self.next) {
+            Some((next, _)) if **next == *name => self.next,
+            _ => members.iter().position(|(own, _)| **own == *name)?,
+        };
         let bit = 1 << place;
-        if self.seen & bit != 0 {
-            return None;
-        }
+        let is_new = self.seen & bit == 0;
         self.seen |= bit;
         self.next = place + 1;
-        Some(&members[place].1)
+        is_new.then_some(&members[place].1)
     }
 
     /// Returns true if all required members were seen.
