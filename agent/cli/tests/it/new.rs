@@ -61,6 +61,57 @@ fn a_new_workspace_has_a_tool_crate_a_program_and_a_test() {
 }
 
 #[test]
+fn a_new_package_has_tools_an_agent_and_a_test() {
+    let crib = Crib::new();
+    let created = crib
+        .run(&[
+            "new",
+            "my-agent",
+            "--lib",
+            "--path",
+            checkout().to_str().unwrap(),
+        ])
+        .expect(0)
+        .stdout;
+    assert!(created.contains("cargo run`"), "{created}");
+    let read = |file: &str| fs::read_to_string(crib.root().join("my-agent").join(file)).unwrap();
+    let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
+    let dependencies = manifest["dependencies"].as_table().unwrap();
+    let of_toolcrib = dependencies.keys().filter(|name| name.contains("toolcrib"));
+    assert!(of_toolcrib.eq(["toolcrib-agent", "toolcrib-tools"]));
+    for file in [
+        "Cargo.toml",
+        "README.md",
+        "src/count.rs",
+        "src/lib.rs",
+        "src/main.rs",
+        "tests/tools.rs",
+    ] {
+        assert!(!read(file).contains('@'), "{file}");
+    }
+}
+
+#[test]
+fn a_new_workspace_and_a_new_package_have_the_profile_and_the_versions_of_the_checkout() {
+    let crib = Crib::new();
+    let checkout = checkout();
+    let profile = |folder: &Path| {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = toml::from_str(&manifest).unwrap();
+        manifest["profile"]["dev"].clone()
+    };
+    let lock = |folder: &Path| fs::read_to_string(folder.join("Cargo.lock")).unwrap();
+    let expected = profile(&checkout);
+    for (name, flags) in [("my-bot", &[][..]), ("my-agent", &["--lib"])] {
+        let path = ["new", name, "--path", checkout.to_str().unwrap()];
+        crib.run(&[&path, flags].concat()).expect(0);
+        let folder = crib.root().join(name);
+        assert_eq!(profile(&folder), expected, "{name}");
+        assert_eq!(lock(&folder), lock(&checkout), "{name}");
+    }
+}
+
+#[test]
 fn a_new_workspace_names_the_features_that_there_are() {
     let crib = Crib::new();
     crib.run(&["new", "my-bot"]).expect(0);
