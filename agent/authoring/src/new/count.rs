@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tools::tool;
 
-/// What is counted.
+/// The unit of a count.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -34,7 +34,7 @@ pub struct Lines {
 pub fn count(
     /// The text.
     text: String,
-    /// What to count.
+    /// The unit to count in.
     #[serde(default)]
     unit: Unit,
     /// The lines to count in. Without it, all.
