@@ -151,7 +151,9 @@ fn check_name(name: &str) -> Result<(), String> {
         && name
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    if is_name && !name.ends_with('-') && !TAKEN.contains(&name) {
+    if TAKEN.contains(&name) {
+        Err("a package that the new one needs has this name; choose another".to_owned())
+    } else if is_name && !name.ends_with('-') {
         Ok(())
     } else {
         Err("use lower-case letters, digits and `-`, beginning with a letter".to_owned())

@@ -134,6 +134,8 @@ fn nothing_is_overwritten_and_a_bad_name_is_refused() {
     for name in ["", "My-Bot", "1st", "a/b", "..", "bot-"] {
         crib.run(&["new", name]).expect(2);
     }
+    let taken = crib.run(&["new", "tokio"]).expect(2).stderr;
+    assert!(taken.contains("choose another"), "{taken}");
     assert!(
         crib.run(&["new", "bot", "--path", "sub"])
             .expect(2)
