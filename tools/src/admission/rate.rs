@@ -1,49 +1,31 @@
 //! [`Bucket`]: a token-bucket rate limiter.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
-use governor::clock::Clock;
-use governor::nanos::Nanos;
-use governor::state::{InMemoryState, NotKeyed};
-use governor::{Quota, RateLimiter};
 use protocol::Rate;
 use tokio::time::Instant;
 
-/// A token-bucket rate limiter.
+use crate::sync::{Mutex, lock};
+
+/// A token-bucket rate limiter. It follows the generic cell rate algorithm, whose only state is the time at which the bucket is full again.
 #[derive(Debug)]
 pub(super) struct Bucket {
-    limiter: RateLimiter<NotKeyed, InMemoryState, TokioClock>,
-    start: Instant,
-}
-
-/// tokio's clock for governor, relative to an instant, because waiting uses tokio's timers.
-#[derive(Clone, Debug)]
-struct TokioClock(Instant);
-
-impl Clock for TokioClock {
-    type Instant = Nanos;
-
-    fn now(&self) -> Nanos {
-        self.0.elapsed().into()
-    }
+    full_at: Mutex<Instant>,
+    /// The time in which a token comes.
+    interval: Duration,
+    /// The time to the full bucket at which the last token is there.
+    with_one_token: Duration,
 }
 
 impl Bucket {
     /// Creates a full bucket. Both numbers of the rate must be above 0.
     pub(super) fn new(rate: Rate) -> Self {
-        let calls = NonZeroU32::new(rate.calls).unwrap_or(NonZeroU32::MIN);
-        // governor needs an interval above 0, and one token per nanosecond is no limit in practice.
-        let interval =
-            (Duration::from_millis(rate.per_ms) / calls.get()).max(Duration::from_nanos(1));
-        let quota = Quota::with_period(interval)
-            // Not reached: the interval is above 0.
-            .unwrap_or(Quota::per_second(calls))
-            .allow_burst(calls);
-        let start = Instant::now();
+        let calls = rate.calls.max(1);
+        let interval = Duration::from_millis(rate.per_ms) / calls;
         Self {
-            limiter: RateLimiter::direct_with_clock(quota, TokioClock(start)),
-            start,
+            full_at: Mutex::new(Instant::now()),
+            interval,
+            with_one_token: interval * (calls - 1),
         }
     }
 
@@ -52,9 +34,14 @@ impl Bucket {
     /// # Errors
     /// Returns the time of the next token if there is none.
     pub(super) fn take(&self) -> Result<(), Instant> {
-        self.limiter
-            .check()
-            .map_err(|until| self.start + Duration::from(until.earliest_possible()))
+        let mut full_at = lock(&self.full_at);
+        let now = Instant::now();
+        let full = (*full_at).max(now);
+        if full - now > self.with_one_token {
+            return Err(full - self.with_one_token);
+        }
+        *full_at = full + self.interval;
+        Ok(())
     }
 }
 

@@ -12,9 +12,13 @@ fn the_tools_follow_the_house_rules() {
 }
 
 #[test]
-fn words_are_counted() {
-    let result = TestHost::new(register).call_blocking("text.count", json!({"text": "a b"}));
-    assert_eq!(result.unwrap().to_text(), "2");
+fn words_of_some_lines_are_counted() {
+    let count = |last: usize| {
+        let arguments = json!({"text": "a b\nc", "lines": {"first": 2, "last": last}});
+        TestHost::new(register).call_blocking("text.count", arguments)
+    };
+    assert_eq!(count(2).unwrap().to_text(), "1");
+    assert_eq!(count(1).unwrap_err().code(), ErrorCode::ExecutionFailed);
 }
 
 #[test]

@@ -1,16 +1,11 @@
 //! The tools of @name@. A program that contains `use @library@_tools as _;` has them.
 
+mod count;
+
 use tools::{ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
-/// Counts the words of a text.
-#[tool(name = "text.count", pure, example({"text": "to be or not"} => 4))]
-pub fn count(
-    /// The text.
-    text: String,
-) -> usize {
-    text.split_whitespace().count()
-}
+pub use count::{COUNT_TOOL, Lines, Unit, count};
 
 /// Saves a note. Its effect is declared, so each call needs a grant or the approval of a person.
 #[tool(

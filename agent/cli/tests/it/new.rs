@@ -61,6 +61,61 @@ fn a_new_workspace_has_a_tool_crate_a_program_and_a_test() {
 }
 
 #[test]
+fn a_new_package_has_tools_an_agent_and_a_test() {
+    let crib = Crib::new();
+    let created = crib
+        .run(&[
+            "new",
+            "my-agent",
+            "--lib",
+            "--path",
+            checkout().to_str().unwrap(),
+        ])
+        .expect(0)
+        .stdout;
+    assert!(created.contains("cargo run`"), "{created}");
+    let read = |file: &str| fs::read_to_string(crib.root().join("my-agent").join(file)).unwrap();
+    let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
+    let dependencies = manifest["dependencies"].as_table().unwrap();
+    let of_toolcrib = dependencies.keys().filter(|name| name.contains("toolcrib"));
+    assert!(of_toolcrib.eq(["toolcrib-agent", "toolcrib-tools"]));
+    for file in [
+        "Cargo.toml",
+        "README.md",
+        "src/count.rs",
+        "src/lib.rs",
+        "src/main.rs",
+        "tests/tools.rs",
+    ] {
+        assert!(!read(file).contains('@'), "{file}");
+    }
+}
+
+#[test]
+fn a_new_workspace_and_a_new_package_have_the_profile_of_dependencies_and_the_versions_of_the_checkout()
+ {
+    let crib = Crib::new();
+    let checkout = checkout();
+    let profile = |folder: &Path| {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = toml::from_str(&manifest).unwrap();
+        let mut profile = manifest["profile"]["dev"]["package"]["*"].clone();
+        // Only in the workspace of its own, where the packages of Toolcrib are dependencies.
+        profile.as_table_mut().unwrap().remove("incremental");
+        profile
+    };
+    let lock = |folder: &Path| fs::read_to_string(folder.join("Cargo.lock")).unwrap();
+    let expected = profile(&checkout);
+    for (name, flags) in [("my-bot", &[][..]), ("my-agent", &["--lib"])] {
+        let path = ["new", name, "--path", checkout.to_str().unwrap()];
+        crib.run(&[&path[..], flags].concat()).expect(0);
+        let folder = crib.root().join(name);
+        assert_eq!(profile(&folder), expected, "{name}");
+        assert_eq!(lock(&folder), lock(&checkout), "{name}");
+    }
+}
+
+#[test]
 fn a_new_workspace_names_the_features_that_there_are() {
     let crib = Crib::new();
     crib.run(&["new", "my-bot"]).expect(0);
@@ -79,6 +134,8 @@ fn nothing_is_overwritten_and_a_bad_name_is_refused() {
     for name in ["", "My-Bot", "1st", "a/b", "..", "bot-"] {
         crib.run(&["new", name]).expect(2);
     }
+    let taken = crib.run(&["new", "tokio"]).expect(2).stderr;
+    assert!(taken.contains("choose another"), "{taken}");
     assert!(
         crib.run(&["new", "bot", "--path", "sub"])
             .expect(2)
@@ -91,7 +148,7 @@ fn nothing_is_overwritten_and_a_bad_name_is_refused() {
 #[test]
 #[ignore = "builds a workspace of its own: cargo test -p toolcrib --test it -- --ignored a_new_workspace_compiles"]
 fn a_new_workspace_compiles_passes_its_tests_and_runs() {
-    let workspace = NewWorkspace::new();
+    let workspace = NewWorkspace::new(&[]);
     // With the features and the profile of the checkout, its build of the dependencies is used again.
     add_features(&workspace.folder());
     workspace.cargo(&["test", "--workspace"]);
@@ -109,31 +166,58 @@ fn a_new_workspace_compiles_passes_its_tests_and_runs() {
         "text.count text='to be or not'",
     ]);
     assert_eq!(answer.trim(), "4");
+    workspace.assert_versions();
+}
+
+#[test]
+#[ignore = "builds a package of its own: cargo test -p toolcrib --test it -- --ignored a_new_workspace_compiles"]
+fn a_new_workspace_compiles_that_is_a_package() {
+    let package = NewWorkspace::new(&["--lib"]);
+    add_features(&package.folder());
+    package.cargo(&["test"]);
+    let answer = package.cargo(&["run"]);
+    assert!(
+        answer.contains("= the lamp of the kitchen is On")
+            && answer.contains("lamp:write:hall")
+            && answer.ends_with("There is light in the kitchen.\n"),
+        "{answer}"
+    );
+    package.assert_versions();
 }
 
 #[test]
 #[ignore = "builds all dependencies: cargo test -p toolcrib --test it -- --ignored a_new_crate_declares_its_features"]
 fn a_new_crate_declares_its_features() {
     // The program is one line that uses the library `toolcrib`.
-    NewWorkspace::new().cargo(&["check", "--package", "my-bot-tools", "--tests"]);
+    NewWorkspace::new(&[]).cargo(&["check", "--package", "my-bot-tools", "--tests"]);
 }
 
 struct NewWorkspace(Crib);
 
 impl NewWorkspace {
-    fn new() -> Self {
+    fn new(flags: &[&str]) -> Self {
         let workspace = Self(Crib::new());
+        let checkout = checkout();
+        let path = ["new", "my-bot", "--path", checkout.to_str().unwrap()];
+        workspace.0.run(&[&path[..], flags].concat()).expect(0);
         workspace
-            .0
-            .run(&["new", "my-bot", "--path", checkout().to_str().unwrap()])
-            .expect(0);
-        // The versions of the checkout need no build of their own.
-        fs::copy(
-            checkout().join("Cargo.lock"),
-            workspace.folder().join("Cargo.lock"),
-        )
-        .unwrap();
-        workspace
+    }
+
+    /// Asserts that the build took only versions of the checkout.
+    fn assert_versions(&self) {
+        let versions = |folder: &Path| -> BTreeSet<_> {
+            let lock = fs::read_to_string(folder.join("Cargo.lock")).unwrap();
+            let lock: toml::Table = toml::from_str(&lock).unwrap();
+            let packages = lock["package"].as_array().unwrap().iter();
+            let text = |value: &toml::Value| value.as_str().unwrap().to_owned();
+            packages
+                .map(|package| (text(&package["name"]), text(&package["version"])))
+                .filter(|(name, _)| !name.starts_with("my-bot") && name != "features")
+                .collect()
+        };
+        let built = versions(&self.folder());
+        let others: Vec<_> = built.difference(&versions(&checkout())).cloned().collect();
+        assert!(others.is_empty(), "{others:?}");
     }
 
     fn folder(&self) -> PathBuf {
@@ -169,9 +253,14 @@ fn add_features(workspace: &Path) {
     fs::write(workspace.join("features/src/lib.rs"), "").unwrap();
     fs::write(workspace.join("features/Cargo.toml"), FEATURES).unwrap();
     let root = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
-    let root = root.replacen("members = [", "members = [\"features\", ", 1);
+    let own = &root[..root.find("[profile.dev]").unwrap()];
+    let own = if own.contains("[workspace]") {
+        own.replacen("members = [", "members = [\"features\", ", 1)
+    } else {
+        format!("{own}[workspace]\nmembers = [\"features\"]\nresolver = \"3\"\n")
+    };
     let manifest = fs::read_to_string(checkout().join("Cargo.toml")).unwrap();
     let profile = &manifest
         [manifest.find("[profile.dev]").unwrap()..manifest.find("[profile.release]").unwrap()];
-    fs::write(workspace.join("Cargo.toml"), root + profile).unwrap();
+    fs::write(workspace.join("Cargo.toml"), own + profile).unwrap();
 }
