@@ -1,6 +1,7 @@
 //! [`Words`]: the value of a target of scheme `exec`.
 
 mod coverage;
+mod lasting;
 mod launcher;
 mod lexer;
 mod option_name;

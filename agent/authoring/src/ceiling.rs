@@ -19,7 +19,7 @@ pub(crate) const CEILING: Command = Command {
     details: "Each line is a clause and its tools: granting the clause would permit every call of these tools.",
     arguments: &[Argument::flag(
         "json",
-        "Print the crates as JSON, one document per line",
+        "Print the crates and the harmless commands as JSON, one document per line",
     )],
     run: Some(|arguments, cx| Box::pin(async { print_ceiling(arguments.is_given("json"), cx) })),
     ..Command::new("ceiling")
@@ -40,11 +40,14 @@ fn print_ceiling(is_json: bool, cx: &dyn CommandContext) -> Result<Exit, Command
         crates.iter().try_for_each(|((name, version), reach)| {
             cx.write_json(&reach.document(name, version))
         })?;
+        for (family, clause, reason) in host::harmless_commands() {
+            cx.write_json(&json!({"family": family, "harmless": clause, "reason": reason}))?;
+        }
     } else {
         let width = cx.width();
         let pages = crates.iter();
         let pages = pages.map(|((name, version), reach)| reach.page(name, version, width));
-        cx.write_page(&join(pages, "\n"))?;
+        cx.write_page(&(join(pages, "\n") + &harmless_page(width)))?;
     }
     if let Some(unusable) = AuthoringError::of_unusable() {
         cx.warn(&unusable.to_string());
@@ -80,6 +83,24 @@ impl Reach {
             table.wrap(width)
         )
     }
+}
+
+/// Returns the part of the page about the harmless commands. Empty if no family has any.
+fn harmless_page(width: usize) -> String {
+    let mut table = Table::new([ALERT, Style::new()], 2);
+    let mut is_empty = true;
+    for (_, clause, reason) in host::harmless_commands() {
+        is_empty = false;
+        table.push([clause.to_owned(), reason.to_owned()]);
+    }
+    if is_empty {
+        return String::new();
+    }
+    let head = paint(STRONG, "Run without a question");
+    format!(
+        "\n{head} in sessions that you start (harmless_commands = false turns them off)\n{}",
+        table.wrap(width)
+    )
 }
 
 fn by_crate(entries: &[Arc<Entry>]) -> BTreeMap<(&str, &str), Reach> {

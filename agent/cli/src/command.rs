@@ -1,5 +1,6 @@
 //! The command line: one module per subcommand.
 
+mod always;
 mod approval;
 mod call;
 mod chat;
@@ -42,6 +43,7 @@ enum Command {
     Chat(chat::ChatArgs),
     System(system::SystemArgs),
     Trust(trust::TrustArgs),
+    Always(always::AlwaysArgs),
     Config(config::ConfigArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
@@ -68,6 +70,7 @@ impl Cli {
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => on_runtime(system.run()),
             Command::Trust(trust) => on_runtime(trust.run()),
+            Command::Always(always) => on_runtime(always.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),

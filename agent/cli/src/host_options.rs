@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::root::RootOption;
-use crate::terminal_asker::TerminalAsker;
+use crate::terminal_asker::{Always, TerminalAsker};
 use crate::{ineffective, notice, program};
 use host::trust::Content;
 use host::ungranted::Ungranted;
@@ -107,6 +107,9 @@ impl HostOptions {
         let asker = TerminalAsker {
             console: console.clone(),
             servers: self.servers_root(),
+            always: self
+                .servers_root()
+                .and_then(|_| Always::new(settings, &self.policy)),
         };
         Ok(host
             .with_person(Arc::new(TerminalPerson(console.clone())))

@@ -48,11 +48,16 @@ impl PolicyOptions {
             Some(rule.with_origin("default"))
         };
         let own = OWN_TASKS.into_iter().filter_map(own);
+        let harmless = settings
+            .harmless()
+            .iter()
+            .map(|clause| Rule::for_target(Verdict::Allow, clause.clone().with_origin("default")));
         Policy::by_effects()
             .with_rules(settings.rules())
             .with_rules(consent)
             .with_rules(allowed)
             .with_rules(own)
+            .with_rules(harmless)
     }
 
     /// Returns the clauses of `--allow`.

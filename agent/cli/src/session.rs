@@ -331,6 +331,9 @@ impl SessionOptions {
     /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.
     fn settings_with(&self, flags: Values) -> Result<Settings, Error> {
         let mut settings = self.agent.host.settings(flags)?;
+        if self.scope.is_none() {
+            settings = settings.attended();
+        }
         // A session must not edit its own record.
         settings.hidden.extend(self.journal.files());
         Ok(settings.with_control_files(self.agent.script.clone()))

@@ -1,5 +1,6 @@
 //! [`TerminalAsker`]: asks the person at the terminal to approve calls.
 
+mod always;
 mod excerpt;
 mod preview;
 mod question;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 
 use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
 
+pub(crate) use self::always::Always;
+use self::always::Proposal;
 use self::question::{TypedAnswer, question};
 use crate::console::Console;
 use crate::dialogue::Dialogue;
@@ -20,6 +23,8 @@ pub(crate) struct TerminalAsker {
     pub(crate) console: Arc<Console>,
     /// The root whose servers the session has.
     pub(crate) servers: Option<PathBuf>,
+    /// The answer that permits a clause in the project. `None` if the user's file is not read.
+    pub(crate) always: Option<Always>,
 }
 
 impl TerminalAsker {
@@ -46,22 +51,63 @@ impl TerminalAsker {
         }
     }
 
+    /// Shows a clause with its examples, and writes it after a yes. Returns `None` if the person goes back to the question.
+    async fn write(
+        &self,
+        always: &Always,
+        proposal: Proposal,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Option<ApprovalAnswer> {
+        let Some(line) = dialogue.ask(&proposal.question()).await else {
+            return Some(deny("the terminal closed without an answer"));
+        };
+        if TypedAnswer::parse(&line) != Some(TypedAnswer::Once) {
+            return None;
+        }
+        Some(match always.write(proposal) {
+            Ok(note) => {
+                notice::note(&note);
+                ApprovalAnswer::Session
+            }
+            Err(error) => {
+                notice::warning(&format!(
+                    "allowed once, because the clause was not written: {error}"
+                ));
+                ApprovalAnswer::Once
+            }
+        })
+    }
+
     async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
         let may_be_kept = self.servers.is_some()
             && asked.may_be_kept()
             && host::remote_tools().may_permit(asked.approval.tool);
+        let always = self.always.as_ref().filter(|_| asked.may_be_granted());
+        if always.is_some_and(|always| always.answers(&asked)) {
+            return ApprovalAnswer::Once;
+        }
         let mut dialogue = Dialogue::open(&self.console).await;
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;
         loop {
-            let choices = question::choices(&asked, &shown, may_be_kept);
+            let proposal = always.and_then(|always| Some((always, always.proposal(&asked)?)));
+            let choices = question::choices(&asked, &shown, may_be_kept, proposal.is_some());
             let text = std::mem::take(&mut shown.text) + &choices;
             let Some(line) = dialogue.ask(&text).await else {
                 return deny("the terminal closed without an answer");
             };
             let is_approvable = shown.is_approvable();
-            match TypedAnswer::parse(&line) {
+            let typed = TypedAnswer::parse(&line);
+            if let (Some(TypedAnswer::Always), Some((always, proposal)), true) =
+                (typed, proposal, is_approvable)
+            {
+                match self.write(always, proposal, &mut dialogue).await {
+                    Some(answer) => return answer,
+                    None => continue,
+                }
+            }
+            match typed {
                 Some(TypedAnswer::Once) if is_approvable => return ApprovalAnswer::Once,
                 Some(TypedAnswer::Session) if is_approvable && asked.may_last() => {
                     return ApprovalAnswer::Session;

@@ -73,11 +73,22 @@ impl ApprovalQuestion<'_> {
     /// - The session itself makes the call, and has read no text of strangers, who could have chosen it.
     pub fn may_be_kept(&self) -> bool {
         let approval = &self.approval;
+        approval.targets == [Target::unbounded(approval.tool)] && self.is_asked_by_default()
+    }
+
+    /// Returns true if a clause of the user may answer the question from now on: the approval [may last](Self::may_last), and the other
+    /// conditions of [`may_be_kept`](Self::may_be_kept) hold for its one target.
+    pub fn may_be_granted(&self) -> bool {
+        self.approval.targets.len() == 1 && self.may_last() && self.is_asked_by_default()
+    }
+
+    /// Returns true if no rule, concern or sub-agent is the reason for the question, and the session has read no text of strangers.
+    fn is_asked_by_default(&self) -> bool {
+        let approval = &self.approval;
         let is_default =
             |reason: &Reason<'_>| matches!(reason, Reason::Ungranted | Reason::Default(_));
         let mut rulings = approval.rulings();
-        approval.targets == [Target::unbounded(approval.tool)]
-            && approval.concerns.is_empty()
+        approval.concerns.is_empty()
             // A rule holds for later sessions, and a stranger's text may have led to this call.
             && !approval.cx.is_exposed()
             && approval.cx.agent().is_none()

@@ -23,9 +23,10 @@ pub use command::{
     FoundTool, Run, ValueForm, ValueKind,
 };
 pub use linked::{
-    ControlFolders, Protection, approve, clause_fault, commands, end, faults,
-    insert_control_folders, insert_services, list, notices, open_file, recover, remote_tools,
-    reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
+    ControlFolders, Protection, approve, clause_fault, commands, end, faults, harmless,
+    harmless_commands, insert_control_folders, insert_services, list, notices, open_file, recover,
+    remote_tools, reports, sections, session_records, start, start_traces, warnings, with_access,
+    written_files,
 };
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with
@@ -65,7 +66,7 @@ pub use linked::{
 /// | the command line is read | [`commands`](Parts::commands), and the flags of [`keys`](Parts::keys) |
 /// | before a file of the workspace is read | [`recovery`](Parts::recovery) |
 /// | files and variables are read and merged | [`keys`](Parts::keys), [`default_grants`](Parts::default_grants) |
-/// | the settings are merged | [`access`](Parts::access), then [`clause_fault`](Parts::clause_fault) for each clause |
+/// | the settings are merged | [`access`](Parts::access), [`harmless`](Parts::harmless) and [`is_harmless`](Parts::is_harmless), then [`clause_fault`](Parts::clause_fault) for each clause |
 /// | servers are attached | [`remote_tools`](Parts::remote_tools), [`written_files`](Parts::written_files) |
 /// | the session gets its services | [`control_folders`](Parts::control_folders), then [`services`](Parts::services) in the order of their `after`, which may ask the settings for the [`secret_files`](Parts::secret_files) |
 /// | calls get their host | [`protection`](Parts::protection), then [`host`](Parts::host) |
@@ -102,6 +103,11 @@ pub struct Parts {
     /// Nobody is asked about them, so they are for reads of the family's own things that cost nothing and reach no other machine.
     /// A write is among them only if its effect ends with the session, as that of `program:write:**`, which means background programs.
     pub default_grants: &'static [&'static str],
+    /// The clauses of commands that sessions which a person starts run without a question, each with the reason why it is harmless. One that
+    /// cannot be parsed is left out.
+    pub harmless: &'static [(&'static str, &'static str)],
+    /// Returns true if the [harmless](Self::harmless) commands are so with these settings.
+    pub is_harmless: fn(&Settings) -> bool,
     /// Returns the values of the family's keys in a layer that sets none.
     pub keys: fn() -> Vec<Box<dyn KeySet>>,
     /// Returns the files with secrets that the values of a layer name, besides those of
@@ -188,6 +194,8 @@ impl Parts {
     /// The parts of a family without any.
     pub const NONE: Self = Self {
         default_grants: &[],
+        harmless: &[],
+        is_harmless: |_| true,
         keys: Vec::new,
         secret_files: |_| Vec::new(),
         start: || {},

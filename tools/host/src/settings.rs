@@ -3,6 +3,8 @@
 //! [`declare_keys!`] declares a set of keys, and an [`Extension`](crate::Extension) submits it.
 
 mod access;
+mod always;
+mod always_file;
 mod declarations;
 mod error;
 mod file;
@@ -21,6 +23,7 @@ mod trust;
 mod values;
 
 pub use access::AccessKeys;
+pub use always::Always;
 pub use error::SettingsError;
 pub use file::{
     FileState, Loaded, SettingsFile, built_in, load_default, load_named, load_unapplied,

@@ -6,6 +6,7 @@ mod approvals;
 mod content;
 mod records;
 
+pub(crate) use approvals::replace;
 pub use approvals::{Approval, Approvals, Change, Subject, TrustError};
 pub use content::{Content, Unapproved};
 pub use records::{RecordError, Records};

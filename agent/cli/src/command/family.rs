@@ -25,7 +25,8 @@ use crate::session::{ProgramSessions, UnattendedOptions};
 use crate::{interrupt, notice, output, tool_list};
 
 /// The names of the program's own commands.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
+    "always",
     "call",
     "chat",
     "config",

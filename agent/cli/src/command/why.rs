@@ -43,7 +43,7 @@ impl WhyArgs {
         let _servers =
             tool_list::attach_for(name, root, || self.host.settings(Values::default())).await?;
         let (entry, arguments) = self.arguments.read()?;
-        let settings = self.host.settings(self.select.values()?)?;
+        let settings = self.host.settings(self.select.values()?)?.attended();
         let is_selected = settings.selection()?.matches(&entry);
         let console = Arc::new(Console::default());
         let cx = self

@@ -23,7 +23,8 @@ pub(super) enum TypedAnswer {
     Once,
     /// Approves this call and later calls of the tool on the same targets.
     Session,
-    /// Approves this call and, by a rule in the user's file of MCP servers, all calls of the tool.
+    /// Approves this call and, by a rule of the user, later ones: in the file of MCP servers all calls of the tool, or else those that a
+    /// clause covers in this project.
     Always,
     /// Denies this call.
     No,
@@ -110,11 +111,12 @@ pub(super) fn question(
 }
 
 /// Returns the last lines of the question. They repeat the call, which may be far above, and list the answers.
-/// A yes is one of them only if everything was shown. A rule is one only if it `may_be_kept`.
+/// A yes is one of them only if everything was shown. A rule is one only if it `may_be_kept`, and a clause only if it `may_be_granted`.
 pub(super) fn choices(
     question: &ApprovalQuestion<'_>,
     shown: &Excerpt,
     may_be_kept: bool,
+    may_be_granted: bool,
 ) -> String {
     let approval = question.approval;
     let allow = "Allow?";
@@ -130,6 +132,9 @@ pub(super) fn choices(
         // Nobody can approve a part of the call that no question showed.
         _ if !shown.is_approvable() => "",
         (true, _) => "[y] this host for this session, ",
+        (false, true) if may_be_granted => {
+            "[y] once, [s] for this session, [a] always in this project, "
+        }
         (false, true) => "[y] once, [s] for this session, ",
         (false, false) if may_be_kept => {
             "[y] once, [a] always any call of this tool (written to mcp.json), "
@@ -160,7 +165,7 @@ mod tests {
     impl Asker for Shown {
         fn ask<'a>(&'a self, asked: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
             let excerpt = question(&asked, None, false);
-            let choices = choices(&asked, &excerpt, false);
+            let choices = choices(&asked, &excerpt, false, false);
             let text = excerpt.text + &choices;
             *self.0.lock().unwrap() = anstream::adapter::strip_str(&text)
                 .to_string()

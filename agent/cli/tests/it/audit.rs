@@ -46,6 +46,11 @@ fn the_ceiling_has_every_linked_tool_and_granting_it_is_enough() {
         .run(&["audit", "ceiling", "--json"])
         .expect(0)
         .documents();
+    // The others are harmless commands.
+    let documents: Vec<_> = documents
+        .into_iter()
+        .filter(|document| document["harmless"].is_null())
+        .collect();
     let strings = |value: &Value| {
         value
             .as_array()

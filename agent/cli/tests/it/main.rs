@@ -3,6 +3,8 @@
 // Clippy allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(feature = "default")]
+mod always;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod aside;
 #[cfg(feature = "default")]

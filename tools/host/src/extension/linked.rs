@@ -144,6 +144,24 @@ pub fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
     })
 }
 
+/// Returns the clauses of the commands that are harmless with these settings.
+pub fn harmless(settings: &Settings) -> Vec<Clause> {
+    let parts = parts().filter(|parts| (parts.is_harmless)(settings));
+    let clauses = parts.flat_map(|parts| parts.harmless);
+    clauses
+        .filter_map(|(clause, _)| clause.parse().ok())
+        .collect()
+}
+
+/// Returns the harmless commands of all linked families: the name of the family, the clause, and the reason why it is harmless.
+pub fn harmless_commands() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let families = list().into_iter();
+    families.flat_map(|family| {
+        let commands = family.parts.harmless.iter();
+        commands.map(|(clause, reason)| (family.name, *clause, *reason))
+    })
+}
+
 /// Returns why a clause permits nothing, if its family knows a reason.
 pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
     parts().find_map(|parts| (parts.clause_fault)(clause, settings))

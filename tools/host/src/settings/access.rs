@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tools::Clause;
 use tools::policy::{Rule, Verdict};
 
+use super::always::Always;
 use super::key::FlagValue::{Implied, Named};
 use super::key::Key;
 use super::kind::{accumulated_list, boolean, items, tables, text};
@@ -34,6 +35,13 @@ declare_keys! {
         }))
         .in_profiles();
 
+    /// Let sessions that you start run the harmless commands without a question, such as ls and grep; `audit ceiling` lists them
+    pub harmless_commands: Setting<bool> = Key::new("harmless_commands", boolean(), Setting::from_default(true), "true")
+        .with_project(ProjectRule::new("only to drop them", GRANTS, |project, user| {
+            project.set().filter(|_| project.value && !user.value).map(|project| &project.origin)
+        }))
+        .in_profiles();
+
     /// Permit calls on targets that match scheme:access:pattern, such as fs:write:src/**; added to the grants of other sources
     pub grants: Vec<Setting<Clause>> = Key::new("grants", items(clause), default_clauses(), r#"["fs:write:src/**"]"#)
         .with_flag("--grant", Named("CLAUSE"))
@@ -47,6 +55,14 @@ declare_keys! {
 
     /// Directories, with those below, whose project files are trusted once their content is approved; only in the user's file
     pub trusted: Vec<Setting<PathBuf>> = Key::new("trusted", items(directory), Vec::new(), r#"["~/work"]"#);
+
+    /// Clauses that sessions which you start permit in the project at one root, as the answer "always in this project" writes them; only in the user's file
+    pub always: Vec<Setting<Always>> = Key::new(
+        "always",
+        tables(),
+        Vec::new(),
+        r#"[{ root = "/home/me/work/project", clause = "exec:write:git add **" }]"#,
+    );
 
     /// Rules about calls; the strictest match of all files applies
     pub policy: Vec<Setting<Rule>> = Key::new(

@@ -128,6 +128,11 @@ fn read(
         let reason = "is accepted only in the user's file, because a project cannot trust itself";
         return Err(SettingsError::value(&trusted.origin, "trusted", reason));
     }
+    if let Some(always) = layer.values.of::<AccessKeys>().always.first() {
+        let reason =
+            "is accepted only in the user's file, because only you say what needs no question";
+        return Err(SettingsError::value(&always.origin, "always", reason));
+    }
     let mut effects = vec![match &trusting {
         Some(origin) => format!(
             "once you approve it, all of its settings apply, because of trusted at {origin}:"

@@ -7,6 +7,7 @@ use tools::protocol::InvalidClause;
 use tools::{Clause, Grant, Target};
 
 use super::access::AccessKeys;
+use super::always::Always;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::key::FileUse;
@@ -23,6 +24,8 @@ pub struct Settings {
     values: Values,
     /// Grants that follow from other settings. No person named them, so they are no consent.
     implied: Vec<Setting<Clause>>,
+    /// The clauses of harmless commands, if the session has them.
+    harmless: Vec<Clause>,
     /// The values of lower layers in which a higher one replaced an owner that its keys need, such as the provider of a URL.
     pub replaced: Vec<Values>,
     /// The grant of a job, which limits the others, and its rules. `None` if the session runs none.
@@ -139,6 +142,42 @@ impl Settings {
             self.implied.push(clause);
         }
         self
+    }
+
+    /// Adds what a session has that a person starts: the [`Always`] entries of its root, and the harmless commands of families. Sessions that
+    /// messages, times or clients start do not have it, because nobody looks at them and strangers can have written their prompts.
+    pub fn attended(self) -> Self {
+        let always = self.access().always.clone();
+        let mut settings = self.with_always(always);
+        if !settings.access().harmless_commands.value {
+            return settings;
+        }
+        for clause in extension::harmless(&settings) {
+            settings = settings.with_default_grant(Setting::from_default(clause.clone()));
+            settings.harmless.push(clause);
+        }
+        settings
+    }
+
+    /// Grants the clauses of those entries whose root is that of the session. --no-default-grants drops them, as it does all that files grant.
+    pub fn with_always(mut self, entries: impl IntoIterator<Item = Setting<Always>>) -> Self {
+        let root = self.root.clone();
+        let access: &mut AccessKeys = self.values.of_mut();
+        let of_flags = &access.default_grants;
+        let is_dropped = matches!(of_flags.origin, Origin::Flag(_)) && !of_flags.value;
+        // Both paths have their links resolved, so a link in the place of a root does not get what the root has.
+        let entries = entries
+            .into_iter()
+            .filter(|entry| !is_dropped && Some(&entry.value.root) == root.as_ref());
+        access
+            .grants
+            .extend(entries.map(|entry| entry.map(|always| always.clause)));
+        self
+    }
+
+    /// Returns the clauses of the harmless commands that the session runs without a question.
+    pub fn harmless(&self) -> &[Clause] {
+        &self.harmless
     }
 
     /// Adds a rule that follows from another setting.

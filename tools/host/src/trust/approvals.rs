@@ -131,7 +131,7 @@ impl Approvals {
 }
 
 /// Writes a file for the user alone at once: other processes see the old or the new one, also after a crash of the machine.
-pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     static DRAFTS: AtomicU64 = AtomicU64::new(0);
     private::create_folder(path.parent().unwrap_or(Path::new(".")))?;
     let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
