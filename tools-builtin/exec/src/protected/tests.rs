@@ -42,16 +42,21 @@ fn look_at(root: &Path) -> Look {
 
 #[test]
 fn a_link_that_takes_the_place_of_a_folder_meanwhile_shows_nothing_of_its_target() {
+    const SECRET: &str = "a secret";
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("root");
     let outside = root.with_file_name("outside");
-    for above in [root.join("d"), outside.clone()] {
+    for (above, text) in [(root.join("d"), "mine"), (outside.clone(), SECRET)] {
         fs::create_dir_all(above.join("sub")).unwrap();
+        fs::write(above.join("AGENTS.md"), text).unwrap();
+        fs::write(above.join("sub/.envrc"), text).unwrap();
     }
-    for file in ["AGENTS.md", "sub/.envrc"] {
-        fs::write(outside.join(file), "a secret").unwrap();
-    }
+    fs::write(outside.join("sub/.bashrc"), SECRET).unwrap();
     std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+    let is_secret = |found: &Found| {
+        let former = found.former.as_ref();
+        former.is_some_and(|former| former.text() == Some(SECRET))
+    };
     let look = look_at(&root);
     let is_over = AtomicBool::new(false);
     let found = thread::scope(|scope| {
@@ -62,7 +67,7 @@ fn a_link_that_takes_the_place_of_a_folder_meanwhile_shows_nothing_of_its_target
             }
         });
         let mut looks = (0..3_000).map(|_| look.find_with_content().unwrap().found);
-        let outside = looks.find(|found| !found.is_empty());
+        let outside = looks.find(|found| found.values().any(is_secret));
         is_over.store(true, Ordering::Relaxed);
         outside
     });
