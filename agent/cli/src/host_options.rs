@@ -1,7 +1,7 @@
 //! The host of calls: services, grant, policy and approver.
 
 use host::settings::AccessKeys;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +22,7 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::root::RootOption;
 use crate::terminal_asker::TerminalAsker;
-use crate::{ineffective, notice, program};
+use crate::{ineffective, notice, program, shell};
 use host::trust::Content;
 use host::ungranted::Ungranted;
 
@@ -43,6 +43,19 @@ pub(crate) struct HostOptions {
 }
 
 impl HostOptions {
+    /// Returns the given flags as words of a shell.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let root = self.root.given();
+        let root = root.iter().flat_map(|root| words_of("--root", root));
+        let mut words: Vec<_> = root.collect();
+        words.extend(self.keys.words());
+        words.extend(self.policy.words());
+        let config = self.config.config.iter();
+        words.extend(config.flat_map(|file| words_of("--config", file)));
+        words.extend(self.config.no_config.then(|| "--no-config".to_owned()));
+        words
+    }
+
     /// Returns the root whose MCP servers a session has. Returns `None` if no file is to be read.
     pub(crate) fn servers_root(&self) -> Option<PathBuf> {
         self.config.reads_files().then(|| self.root.setting().value)
@@ -150,6 +163,11 @@ impl HostOptions {
     }
 }
 
+/// Returns a flag with a path as words of a shell.
+pub(crate) fn words_of(flag: &str, path: &Path) -> [String; 2] {
+    [flag.to_owned(), shell::quote(&path.to_string_lossy())]
+}
+
 /// Returns the hint with the flags or the command that grant the targets of a refused call.
 pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
     let flags = refused.consenting_flags(refused.needed);
@@ -160,7 +178,7 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
             )
         }
         Some(resume) => format!(
-            "the session is answered; to allow it, ask again in a chat with the same flags: {} chat {resume} {flags}",
+            "the session is answered; to allow it, ask again in a chat: {} chat {resume} {flags}",
             program::name()
         ),
         None => format!("to allow it, add {flags}"),

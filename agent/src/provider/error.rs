@@ -37,8 +37,9 @@ pub enum ProviderError {
     },
     /// The direct provider cannot parse the prompt as tool calls.
     #[error(
-        "cannot read the prompt as tool calls, at character {position}: {reason}; \
-         write for example fs.list path=. ; time.now zone=UTC, or use a provider with a model"
+        "the provider direct has no model, and its prompt is tool calls, such as '{}'; at character {position}: {reason}; \
+         write such calls, or use a provider with a model",
+        super::Direct::EXAMPLE
     )]
     Prompt {
         /// The position of the problem, in characters from 1.
