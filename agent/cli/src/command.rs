@@ -82,7 +82,7 @@ impl Cli {
             Command::Config(config) => on_runtime(config.run()),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),
-            Command::Completions(completions) => completions.run(),
+            Command::Completions(completions) => completions.run(Self::command_line()),
             Command::Export(export) => export.run(),
             Command::Family(family) => on_runtime(family.run()),
         }

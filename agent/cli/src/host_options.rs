@@ -1,7 +1,7 @@
 //! The host of calls: services, grant, policy and approver.
 
 use host::settings::AccessKeys;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,8 +21,9 @@ use crate::error::Error;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::root::RootOption;
+use crate::shell::path_flag;
 use crate::terminal_asker::TerminalAsker;
-use crate::{ineffective, notice, program, shell};
+use crate::{ineffective, notice, program};
 use host::trust::Content;
 use host::ungranted::Ungranted;
 
@@ -46,12 +47,11 @@ impl HostOptions {
     /// Returns the given flags as words of a shell.
     pub(crate) fn words(&self) -> Vec<String> {
         let root = self.root.given();
-        let root = root.iter().flat_map(|root| words_of("--root", root));
-        let mut words: Vec<_> = root.collect();
+        let mut words: Vec<_> = root.iter().map(|root| path_flag("--root", root)).collect();
         words.extend(self.keys.words());
         words.extend(self.policy.words());
         let config = self.config.config.iter();
-        words.extend(config.flat_map(|file| words_of("--config", file)));
+        words.extend(config.map(|file| path_flag("--config", file)));
         words.extend(self.config.no_config.then(|| "--no-config".to_owned()));
         words
     }
@@ -161,11 +161,6 @@ impl HostOptions {
             .with_service(outputs)
             .with_policy(policy::call_policy(settings, typed)))
     }
-}
-
-/// Returns a flag with a path as words of a shell.
-pub(crate) fn words_of(flag: &str, path: &Path) -> [String; 2] {
-    [flag.to_owned(), shell::quote(&path.to_string_lossy())]
 }
 
 /// Returns the hint with the flags or the command that grant the targets of a refused call.

@@ -12,7 +12,6 @@ use tools::{Clause, Policy, Target};
 use crate::config::{
     self, Origin, PERMISSIONS, ProgramSettings as _, Setting, Settings, SettingsError,
 };
-use crate::host_options::words_of;
 use crate::shell;
 
 /// The programs and other tasks that an agent of the session has started, which alone it can reach, with the tools for them.
@@ -73,7 +72,7 @@ impl PolicyOptions {
         let policy = self
             .policy
             .iter()
-            .flat_map(|file| words_of("--policy", file));
+            .map(|file| shell::path_flag("--policy", file));
         allow.chain(policy)
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tools::protocol::{Message, Part, ResourceContents, Role};
 use tools::{Content, ToolCall, ToolResult, join, source};
 
+use super::error::CALLS;
 use super::prompt::{self, ParsedArguments, ParsedCall};
 use super::{Provider, ProviderError, ProviderInfo, ProviderSubmission, Request, Turn, TurnFuture};
 use crate::argument::arguments_from_pairs;
@@ -23,7 +24,7 @@ pub struct Direct;
 
 impl Direct {
     /// A prompt that it takes.
-    pub const EXAMPLE: &str = "fs.list path=. ; time.now zone=UTC";
+    pub const EXAMPLE: &'static str = CALLS;
 
     /// Returns a prompt that makes these calls. It parses back to them if the arguments match the tools' schemas.
     ///

@@ -9,6 +9,9 @@ use tools::linked::LookupError;
 
 use crate::argument::ArgumentError;
 
+/// A prompt of tool calls.
+pub(super) const CALLS: &str = "fs.list path=. ; time.now zone=UTC";
+
 /// An error in finding or creating a provider, or in its response.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -39,7 +42,7 @@ pub enum ProviderError {
     #[error(
         "the provider direct has no model, and its prompt is tool calls, such as '{}'; at character {position}: {reason}; \
          write such calls, or use a provider with a model",
-        super::Direct::EXAMPLE
+        CALLS
     )]
     Prompt {
         /// The position of the problem, in characters from 1.

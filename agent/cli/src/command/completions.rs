@@ -1,9 +1,8 @@
 //! `toolcrib completions`
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::Cli;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::{output, program};
@@ -19,9 +18,9 @@ pub(super) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(super) fn run(&self) -> Result<Exit, Error> {
+    /// Prints the completions of this command line.
+    pub(super) fn run(&self, mut command: Command) -> Result<Exit, Error> {
         let mut script = Vec::new();
-        let mut command = Cli::command_line();
         clap_complete::generate(self.shell, &mut command, program::name(), &mut script);
         output::line(&String::from_utf8_lossy(&script))?;
         Ok(Exit::Success)

@@ -8,8 +8,9 @@ use crate::config::{
     KeyFlags, LimitFlags, MODEL, Origin, ProgramKeys, RECORDING, SessionFlags, Setting,
     SettingsError, Values,
 };
-use crate::host_options::{HostOptions, words_of};
+use crate::host_options::HostOptions;
 use crate::provider_choice::DIRECT;
+use crate::shell::path_flag;
 
 /// The provider that replays a script.
 const SCRIPTED: &str = "scripted";
@@ -39,10 +40,8 @@ pub(crate) struct AgentOptions {
 impl AgentOptions {
     /// Returns the given flags as words of a shell.
     pub(super) fn words(&self) -> Vec<String> {
-        let script = self
-            .script
-            .iter()
-            .flat_map(|file| words_of("--script", file));
+        let script = self.script.iter();
+        let script = script.map(|file| path_flag("--script", file));
         let mut words = self.keys.words();
         words.extend(script.chain(self.limits.words()));
         words.extend(self.host.words());
