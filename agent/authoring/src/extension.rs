@@ -1,6 +1,6 @@
 //! The commands for authors: how the family joins a program.
 
-use host::{Command, Extension, Parts, inventory};
+use host::{Command, CommandGroup, Extension, Parts, inventory};
 use tools::source;
 
 use crate::{ceiling, lint, lock, new, show};
@@ -15,7 +15,9 @@ inventory::submit! {
 /// Families add to it what they can inspect.
 const AUDIT: Command = Command {
     about: "Inspect what the linked tools could touch, and the journals of past calls",
-    behind: "config",
+    group: CommandGroup::MakeTools,
+    rank: 100,
+    examples: "audit ceiling  # Print all that the linked tools could touch",
     commands: &[ceiling::CEILING],
     ..Command::new("audit")
 };

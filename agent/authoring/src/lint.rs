@@ -6,7 +6,10 @@ mod report;
 use std::str::FromStr;
 
 use agent::Selection;
-use host::{Argument, ArgumentRule, Arguments, Command, CommandContext, Exit, ValueForm, program};
+use host::{
+    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandGroup, Exit, ValueForm,
+    program,
+};
 use tools::lint::{Lint, Severity};
 
 use self::report::ToolReport;
@@ -15,7 +18,11 @@ use crate::error::AuthoringError;
 pub(crate) const LINT: Command = Command {
     about: "Check the linked tools against the house rules and the formats of all services, and count their tokens",
     details: "Runs the examples of pure tools that need no services. Exits with 1 if there is an error.",
-    behind: "export",
+    group: CommandGroup::MakeTools,
+    rank: 70,
+    examples: "lint                                  # Check all tools
+               lint fs.read                          # Show every finding about a tool
+               lint --select 'my.*' --deny warnings  # Fail in CI for warnings too",
     arguments: &[
         Argument::value::<String>(
             ValueForm::Any,

@@ -12,7 +12,8 @@ use anstyle::Style;
 use host::style::{ALERT, BAD, GOOD, STRONG, paint};
 use host::table::Table;
 use host::{
-    Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind, fit,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, ValueForm,
+    ValueKind, fit,
 };
 use tools::visible::visible;
 use tools::{Tool, counted};
@@ -33,7 +34,11 @@ pub(crate) const LOCK: Command = Command {
               - a bound such as maxLength is tighter or new;\n\n\
               - an effect is added, or the effects are unbounded now.\n\n\
               Any other change is for a person to look at.",
-    behind: "export",
+    group: CommandGroup::MakeTools,
+    rank: 80,
+    examples: "lock                 # Write the definitions to tools.lock
+               lock --check         # Fail if a definition has changed
+               lock --check --json  # Print the differences for a script",
     arguments: &[
         Argument::flag(
             "check",

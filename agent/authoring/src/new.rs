@@ -4,13 +4,19 @@ use std::fs::{copy, create_dir, create_dir_all, write};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host::{Argument, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind, program};
+use host::{
+    Argument, Arguments, Command, CommandContext, CommandGroup, Exit, ValueForm, ValueKind, program,
+};
 
 use crate::error::AuthoringError;
 
 pub(crate) const NEW: Command = Command {
     about: "Create a workspace with a crate of tools, a program that has them, and a test",
-    behind: "export",
+    group: CommandGroup::MakeTools,
+    rank: 10,
+    examples: "new my-tools                     # Create a workspace in the new folder my-tools
+               new my-tools --path ../toolcrib  # Use this checkout of Toolcrib
+               new tools/weather                # Create the folder `weather` below `tools`",
     arguments: &[
         Argument::Value {
             name: "name",

@@ -9,8 +9,8 @@ use anstyle::Style;
 use host::style::{FAINT, STRONG, paint};
 use host::table::Table;
 use host::{
-    Argument, Arguments, Command, CommandContext, CommandError, Exit, Size, ValueForm, duration,
-    fit, program, shell,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, Size,
+    ValueForm, duration, fit, program, shell,
 };
 use serde_json::Value;
 use tools::protocol::canonical_json;
@@ -19,7 +19,11 @@ use tools::{Entry, Limits, Services, Tool, join};
 
 pub(crate) const SHOW: Command = Command {
     about: "Show one tool: parameters, effects, permissions, services, limits and source",
-    behind: "list",
+    group: CommandGroup::MakeTools,
+    rank: 30,
+    examples: "show fs.read              # Read what a tool takes and what it may touch
+               show fs.read --json       # Print its definition
+               show mcp:files/read_file  # Show a tool of an MCP server",
     arguments: &[
         Argument::value::<String>(ValueForm::Required, "name", "NAME", "The tool's name"),
         Argument::Root,

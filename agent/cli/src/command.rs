@@ -4,10 +4,12 @@ mod always;
 mod approval;
 mod call;
 mod chat;
+mod completions;
 mod config;
 mod doctor;
 mod export;
 mod family;
+mod guide;
 mod list;
 mod providers;
 mod run;
@@ -18,11 +20,13 @@ mod why;
 
 use std::future::Future;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::{interrupt, linked};
+use crate::{interrupt, linked, program};
+
+pub(crate) use self::guide::with_groups;
 
 /// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]
@@ -47,13 +51,20 @@ enum Command {
     Config(config::ConfigArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
     Export(export::ExportArgs),
-    // Behind the program's own, so that each finds its place among them.
     #[command(flatten)]
     Family(family::FamilyCommand),
 }
 
 impl Cli {
+    /// Returns the command line of the running program.
+    pub(crate) fn command_line() -> clap::Command {
+        let name = program::name();
+        let command = Self::command().name(name).bin_name(name);
+        command.version(program::version())
+    }
+
     /// Runs the selected subcommand.
     pub(crate) fn run(self) -> Result<Exit, Error> {
         // `doctor` reports these mistakes, and all others, itself.
@@ -74,6 +85,7 @@ impl Cli {
             Command::Config(config) => on_runtime(config.run()),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),
+            Command::Completions(completions) => completions.run(Self::command_line()),
             Command::Export(export) => export.run(),
             Command::Family(family) => on_runtime(family.run()),
         }

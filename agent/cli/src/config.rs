@@ -17,7 +17,10 @@ use host::settings::{self, AccessKeys};
 use host::trust::Content;
 
 pub(crate) use self::parser::DisclosureMode;
-pub(crate) use flags::{KeyFlags, QuestionFlag, SelectFlag, SessionFlags, ToolFlags};
+pub(crate) use flags::{
+    KeyFlags, LimitFlags, MODEL, PERMISSIONS, QuestionFlag, RECORDING, SelectFlag, SessionFlags,
+    ToolFlags,
+};
 pub(crate) use help::help;
 pub(crate) use host::settings::{
     Document, ENVIRONMENT, FileState, Origin, Setting, Settings, SettingsError, SettingsFile,

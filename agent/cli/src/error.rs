@@ -71,6 +71,12 @@ pub(crate) enum Error {
     NoSession(String),
     #[error("{} cannot be used; {} doctor has the reasons", counted(*.0, "linked tool"), program::name())]
     Unusable(u64),
+    #[error("no model is chosen; do one of these")]
+    NoProvider([String; 3]),
+    #[error(
+        "the last prompt of the session is not answered yet; continue it without a prompt first"
+    )]
+    Unanswered,
     #[error("the run failed: {0}")]
     Run(String),
     #[error("{}", message(.0))]
@@ -144,6 +150,8 @@ impl Error {
             | Self::NoSession(_)
             | Self::NoRequest { .. }
             | Self::NoState
+            | Self::NoProvider(_)
+            | Self::Unanswered
             | Self::Record(_) => Exit::Usage,
             Self::WrongDigest { .. } => Exit::Refused,
             Self::BrokenContent { .. } => Exit::Failed,
@@ -184,6 +192,9 @@ impl Error {
         }
         if let Self::Refused { hints, .. } = self {
             hints.iter().for_each(|hint| notice::hint(hint));
+        }
+        if let Self::NoProvider(steps) = self {
+            steps.iter().for_each(|step| notice::hint(step));
         }
         if let Self::Unfinished { hint, .. }
         | Self::Command(CommandError {

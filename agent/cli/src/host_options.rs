@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::root::RootOption;
+use crate::shell::path_flag;
 use crate::terminal_asker::{Always, TerminalAsker};
 use crate::{ineffective, notice, program};
 use host::trust::Content;
@@ -43,6 +44,18 @@ pub(crate) struct HostOptions {
 }
 
 impl HostOptions {
+    /// Returns the given flags as words of a shell.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let root = self.root.given();
+        let mut words: Vec<_> = root.iter().map(|root| path_flag("--root", root)).collect();
+        words.extend(self.keys.words());
+        words.extend(self.policy.words());
+        let config = self.config.config.iter();
+        words.extend(config.map(|file| path_flag("--config", file)));
+        words.extend(self.config.no_config.then(|| "--no-config".to_owned()));
+        words
+    }
+
     /// Returns the root whose MCP servers a session has. Returns `None` if no file is to be read.
     pub(crate) fn servers_root(&self) -> Option<PathBuf> {
         self.config.reads_files().then(|| self.root.setting().value)
@@ -163,7 +176,7 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
             )
         }
         Some(resume) => format!(
-            "the session is answered; to allow it, ask again in a chat with the same flags: {} chat {resume} {flags}",
+            "the session is answered; to allow it, ask again in a chat: {} chat {resume} {flags}",
             program::name()
         ),
         None => format!("to allow it, add {flags}"),

@@ -10,7 +10,7 @@ use host::{CommandError, RecordPlace};
 use tools::journal::SessionStart;
 
 pub(crate) use self::recording::Recording;
-use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError};
+use crate::config::{ProgramSettings as _, RECORDING, Setting, Settings, SettingsError};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::provider_choice::ProviderChoice;
@@ -26,7 +26,7 @@ const NO_JOURNAL: &str = "--no-journal";
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ContentOption {
     /// Record the arguments of calls, which may contain secrets, in addition to their digests
-    #[arg(long, conflicts_with = NO_JOURNAL)]
+    #[arg(long, conflicts_with = NO_JOURNAL, help_heading = RECORDING)]
     journal_arguments: bool,
 }
 
@@ -34,19 +34,19 @@ pub(crate) struct ContentOption {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct JournalOptions {
     /// Record the session in this file, created if missing, instead of the state folder. File tools cannot reach it
-    #[arg(long, value_name = "FILE", conflicts_with = NO_JOURNAL)]
+    #[arg(long, value_name = "FILE", conflicts_with = NO_JOURNAL, help_heading = RECORDING)]
     journal: Option<PathBuf>,
 
     /// Name the session in the file of --journal, and record its conversation for --resume. Without --resume the name must be
     /// new in the journal
-    #[arg(long, value_name = "NAME", requires = "journal")]
+    #[arg(long, value_name = "NAME", requires = "journal", help_heading = RECORDING)]
     session: Option<String>,
 
     /// Continue a recorded session: the newest one of this workspace, or the one whose ID begins with ID. With --journal, the one
     /// of --session. Finished calls are not run again, and the session keeps the grant that it began with. It has the provider
     /// and the model that it began with too, unless --provider or --model names another. A journal of --journal does not choose
     /// the provider
-    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = NO_JOURNAL)]
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = NO_JOURNAL, help_heading = RECORDING)]
     resume: Option<Option<String>>,
 
     #[command(flatten)]
@@ -107,7 +107,19 @@ impl JournalOptions {
             return Ok(None);
         };
         let records = host::session_records().ok_or_else(no_records)?;
-        let record = (records.resume)(&self.place(), id.as_deref(), workspace).await?;
+        let record = (records.resume)(&self.place(), id.as_deref(), workspace).await;
+        let record = record.map_err(|mut error| {
+            // A prompt behind the flag is read as its ID.
+            if id
+                .as_ref()
+                .is_some_and(|id| id.contains(char::is_whitespace))
+            {
+                error.hint = Some(
+                    "write the ID before the prompt, or the prompt before --resume".to_owned(),
+                );
+            }
+            error
+        })?;
         Ok(Some(self.to_recording(record, true)))
     }
 
@@ -177,8 +189,13 @@ impl JournalOptions {
         }
     }
 
-    /// Adds the command line that continues the session, if the error ended a recorded session before its answer.
-    pub(crate) async fn add_hint(&self, error: Error, session: &Session, command: &str) -> Error {
+    /// Adds the command line that continues the session, if the error ended a recorded session before its answer. `flags` names it.
+    pub(crate) async fn add_hint(
+        error: Error,
+        session: &Session,
+        command: &str,
+        flags: impl Fn(&str) -> String,
+    ) -> Error {
         let stored = session.stored_run().await.ok().flatten();
         let (Some(name), Some(false)) = (
             session.context().session(),
@@ -187,8 +204,8 @@ impl JournalOptions {
             return error;
         };
         let program = program::name();
-        let flags = self.resume_flags(name);
-        let mut hint = format!("to continue it with the same flags: {program} {command} {flags}");
+        let flags = flags(name);
+        let mut hint = format!("to continue it: {program} {command} {flags}");
         if matches!(error, Error::Waiting(_)) {
             hint += " --approve REQUEST, or --deny REQUEST";
         }

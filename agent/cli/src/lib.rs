@@ -35,6 +35,7 @@ mod interrupt;
 mod journal;
 mod keyboard;
 mod linked;
+mod no_provider;
 mod notice;
 mod observer;
 mod output;

@@ -9,7 +9,10 @@ use tools::policy::{Rule, Verdict};
 use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
 
-use crate::config::{self, Origin, ProgramSettings as _, Setting, Settings, SettingsError};
+use crate::config::{
+    self, Origin, PERMISSIONS, ProgramSettings as _, Setting, Settings, SettingsError,
+};
+use crate::shell;
 
 /// The programs and other tasks that an agent of the session has started, which alone it can reach, with the tools for them.
 const OWN_TASKS: [(&str, &str); 2] = [
@@ -21,11 +24,11 @@ const OWN_TASKS: [(&str, &str); 2] = [
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PolicyOptions {
     /// Grant the clause and never ask about its targets, even for destroys such as fs:destroy:tmp/**; repeatable
-    #[arg(long, value_name = "CLAUSE")]
+    #[arg(long, value_name = "CLAUSE", help_heading = PERMISSIONS)]
     allow: Vec<Clause>,
 
     /// Apply the rules (`[[policy]]` tables) of this TOML file; the strictest matching rule applies
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = PERMISSIONS)]
     pub(crate) policy: Option<PathBuf>,
 }
 
@@ -65,6 +68,17 @@ impl PolicyOptions {
         self.allow
             .iter()
             .map(|clause| Setting::from_flag("--allow", clause.clone()))
+    }
+
+    /// Returns the given flags as words of a shell.
+    pub(crate) fn words(&self) -> impl Iterator<Item = String> {
+        let allow = self.allow.iter();
+        let allow = allow.map(|clause| format!("--allow {}", shell::quote(clause.as_str())));
+        let policy = self
+            .policy
+            .iter()
+            .map(|file| shell::path_flag("--policy", file));
+        allow.chain(policy)
     }
 
     /// Returns the rules of the file of `--policy`.

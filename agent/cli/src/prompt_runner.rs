@@ -88,6 +88,29 @@ impl PromptRunner {
         report.output.and(report.ended)
     }
 
+    /// Gives the session the conversation of a run that has ended, so that a new prompt goes on with it.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unanswered`] if the run would go on.
+    pub(crate) async fn enter(&self, session: &mut Session, run: Run) -> Result<(), Error> {
+        if !matches!(run.clone().reopen().step(), Step::Done(_)) {
+            let hint = self
+                .resume
+                .as_ref()
+                .map(|flags| format!("{} run {flags}", program::name()));
+            return Err(Error::Unfinished {
+                error: Box::new(Error::Unanswered),
+                hint: hint.unwrap_or_default(),
+            });
+        }
+        // Nothing is left of it to be run.
+        self.driver
+            .resume(session, run)
+            .await
+            .map_err(Error::Driver)?;
+        Ok(())
+    }
+
     /// Runs to the end, or until the token is cancelled. The run goes on if the output fails.
     pub(crate) async fn run_unattended(
         &self,
@@ -259,7 +282,9 @@ impl PromptRunner {
         {
             let program = program::name();
             let resume = self.resume.as_ref();
-            let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
+            let next = resume.map(|resume| {
+                format!("; add a prompt, or go on in a chat: {program} chat {resume}")
+            });
             let next = next.unwrap_or_default();
             notice::note(&format!("the session is already answered{next}"));
             output::write_untrusted(&text)?;

@@ -21,6 +21,11 @@ pub(crate) struct RootOption {
 }
 
 impl RootOption {
+    /// Returns the root if the flag names it.
+    pub(crate) fn given(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
     /// Returns the root, as an absolute path if the current directory is known.
     pub(crate) fn setting(&self) -> Setting<PathBuf> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

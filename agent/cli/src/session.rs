@@ -34,7 +34,7 @@ use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
-use crate::{budget, disclosure, notice, program, system_text, tool_list};
+use crate::{budget, disclosure, no_provider, notice, program, system_text, tool_list};
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
@@ -153,6 +153,7 @@ impl SessionOptions {
         let choice = ProviderChoice::from_settings(&settings);
         // A command has noted the provider of its sessions when it checked it.
         if has_asker {
+            no_provider::check(&settings)?;
             choice.note.iter().for_each(|note| notice::note(note));
         }
         let provider = provider(&settings, &choice, self.agent.script.as_ref())?;
@@ -197,7 +198,7 @@ impl SessionOptions {
             how_to_grant,
             first_grant: of_job.or(of_start).or(own).cloned(),
             todays_grant: settings.grant(),
-            resume: resume.map(|name| self.journal.resume_flags(name)),
+            resume: resume.map(|name| self.resume_flags(name)),
             rules: settings.rules().collect(),
         };
         Ok(OpenSession {
@@ -337,6 +338,19 @@ impl SessionOptions {
         // A session must not edit its own record.
         settings.hidden.extend(self.journal.files());
         Ok(settings.with_control_files(self.agent.script.clone()))
+    }
+
+    /// Returns the flags that continue the session of this name: those of the session again, because it keeps few of them.
+    pub(crate) fn resume_flags(&self, name: &str) -> String {
+        let mut words = self.agent.words();
+        words.extend(self.questions.words());
+        words.push(self.journal.resume_flags(name));
+        words.join(" ")
+    }
+
+    /// Adds the command line that continues the session, if the error ended a recorded session before its answer.
+    pub(crate) async fn add_hint(&self, error: Error, session: &Session, command: &str) -> Error {
+        JournalOptions::add_hint(error, session, command, |name| self.resume_flags(name)).await
     }
 
     /// Returns the settings of the command line.

@@ -3,10 +3,10 @@
 use std::env;
 use std::process::ExitCode;
 
+use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::command::Cli;
+use crate::command::{self, Cli};
 use crate::exit::Exit;
 use crate::program::Program;
 use crate::{notice, program};
@@ -18,7 +18,7 @@ impl Program {
     pub fn main(self) -> ExitCode {
         // Before anything else: the sandbox starts this binary again.
         host::start();
-        let Some((name, version)) = self.install(notice::warning, notice::note) else {
+        let Some((name, _)) = self.install(notice::warning, notice::note) else {
             notice::error("a program is running in this process already; call `main` once");
             return Exit::Internal.into();
         };
@@ -29,13 +29,14 @@ impl Program {
             ));
             return Exit::Internal.into();
         }
-        let mut command = Cli::command().name(name).bin_name(name).version(version);
+        let mut command = Cli::command_line();
         // Commands are built when they are named. The list of all needs their descriptions.
         if env::args_os()
             .nth(1)
             .is_none_or(|word| command.find_subcommand(word).is_none())
         {
             command.get_subcommands_mut().for_each(clap::Command::build);
+            command = command::with_groups(command);
         }
         let exit = match command
             .try_get_matches()

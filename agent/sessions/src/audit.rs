@@ -40,7 +40,8 @@ const JSON: &str = "json";
 
 /// Verifies and shows journals.
 pub(crate) const AUDIT: Command = Command {
-    behind: "config",
+    examples: "audit show 1nk2             # Print the calls of a session, whose ID begins so
+               audit verify calls.journal  # Check that a journal is unaltered",
     commands: &[VERIFY, SHOW],
     ..Command::new("audit")
 };

@@ -1,6 +1,6 @@
 //! The command `sessions`.
 
-use host::{Argument, Command, Exit, ValueForm, ValueKind};
+use host::{Argument, Command, CommandGroup, Exit, ValueForm, ValueKind};
 
 use crate::{change, list};
 
@@ -10,7 +10,11 @@ const JSON: &str = "json";
 /// Lists, copies and erases sessions.
 pub(crate) const SESSIONS: Command = Command {
     about: "List the recorded sessions of this workspace, the newest first; erase or fork one",
-    behind: "config",
+    group: CommandGroup::Use,
+    rank: 30,
+    examples: "sessions               # List the sessions of this workspace
+               sessions --all --json  # List those of all workspaces for a script
+               sessions fork 1nk2     # Try another way from a session, whose ID begins so",
     details: "Each `run` and `chat` is recorded in the state folder, unless --no-journal or a setting turns that off. --resume continues a session.",
     arguments: &[
         Argument::flag("all", "List the sessions of all workspaces"),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tools::protocol::{Message, Part, ResourceContents, Role};
 use tools::{Content, ToolCall, ToolResult, join, source};
 
+use super::error::CALLS;
 use super::prompt::{self, ParsedArguments, ParsedCall};
 use super::{Provider, ProviderError, ProviderInfo, ProviderSubmission, Request, Turn, TurnFuture};
 use crate::argument::arguments_from_pairs;
@@ -22,6 +23,9 @@ use crate::tool_set::ToolSet;
 pub struct Direct;
 
 impl Direct {
+    /// A prompt that it takes.
+    pub const EXAMPLE: &'static str = CALLS;
+
     /// Returns a prompt that makes these calls. It parses back to them if the arguments match the tools' schemas.
     ///
     /// ```
@@ -90,12 +94,27 @@ fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
         Part::Content(content) => content.as_text(),
         _ => None,
     });
-    let parsed = prompt::parse(typed_text.unwrap_or_default())?;
+    let typed_text = typed_text.unwrap_or_default();
+    let parsed =
+        prompt::parse(typed_text).map_err(|error| explain(error, typed_text, request.tools))?;
     let calls = parsed
         .into_iter()
         .zip(first..)
         .map(|(call, number)| type_call(call, number, request.tools));
     Ok(Turn::calls(calls.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// Returns the error of a prompt. For one that begins with no tool, such as a question, a fault behind its first word says nothing.
+fn explain(error: ProviderError, prompt: &str, tools: &ToolSet) -> ProviderError {
+    match prompt.split_whitespace().next() {
+        Some(word) if word.starts_with(char::is_alphabetic) && tools.get(word).is_err() => {
+            ProviderError::Prompt {
+                position: 1,
+                reason: format!("`{word}` is no tool of the session"),
+            }
+        }
+        _ => error,
+    }
 }
 
 fn type_call(call: ParsedCall, number: usize, tools: &ToolSet) -> Result<ToolCall, ProviderError> {

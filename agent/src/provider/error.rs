@@ -9,6 +9,9 @@ use tools::linked::LookupError;
 
 use crate::argument::ArgumentError;
 
+/// A prompt of tool calls.
+pub(super) const CALLS: &str = "fs.list path=. ; time.now zone=UTC";
+
 /// An error in finding or creating a provider, or in its response.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -37,8 +40,9 @@ pub enum ProviderError {
     },
     /// The direct provider cannot parse the prompt as tool calls.
     #[error(
-        "cannot read the prompt as tool calls, at character {position}: {reason}; \
-         write for example fs.list path=. ; time.now zone=UTC, or use a provider with a model"
+        "the provider direct has no model, and its prompt is tool calls, such as '{}'; at character {position}: {reason}; \
+         write such calls, or use a provider with a model",
+        CALLS
     )]
     Prompt {
         /// The position of the problem, in characters from 1.

@@ -138,7 +138,7 @@ async fn an_invalid_call_is_refused_with_its_position_and_an_example() {
     assert_eq!(refusal("echo ;; echo").await.0, 7);
     assert_eq!(
         refusal("what is the time").await,
-        (6, "`is` is not a key=value pair".to_owned())
+        (1, "`what` is no tool of the session".to_owned())
     );
     assert_eq!(refusal("Où est-il ?").await.0, 1);
     assert_eq!(refusal("echo =x").await.0, 6);

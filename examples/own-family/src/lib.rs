@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use host::settings::{
     Key, Setting, Settings, SettingsError, declare_keys, integer, items, non_blank,
 };
-use host::{Argument, Command, Exit, Extension, FamilyReport, Parts, inventory};
+use host::{Argument, Command, CommandGroup, Exit, Extension, FamilyReport, Parts, inventory};
 use tools::{IgnorePoison as _, Services, ToolContext, ToolError, source, tool};
 
 inventory::submit! {
@@ -84,6 +84,8 @@ fn report(settings: &Settings) -> FamilyReport {
 
 const GARDEN: Command = Command {
     about: "List the beds of the garden",
+    group: CommandGroup::Use,
+    examples: "garden  # List the beds",
     arguments: &[Argument::Settings],
     run: Some(|_, cx| {
         Box::pin(async {

@@ -4,7 +4,9 @@ mod job_scope;
 mod run;
 mod show;
 
-use host::{Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm};
+use host::{
+    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, ValueForm,
+};
 use jiff::Timestamp;
 
 use crate::error::CronError;
@@ -13,7 +15,11 @@ use crate::jobs::Jobs;
 pub(crate) const CRON: Command = Command {
     about: "Run the jobs of this workspace that are due, or list, pause, resume and remove them",
     details: "The tool cron.add makes jobs, in a session or with `call`. They lie in the data folder.",
-    behind: "config",
+    group: CommandGroup::Use,
+    rank: 50,
+    examples: "cron run --grant 'fs:write:reports/**'  # Run the jobs when they are due
+               cron run --once                         # Run what is due now, for a timer
+               cron list                               # List the jobs of this workspace",
     commands: &[RUN, LIST, PAUSE, RESUME, REMOVE, LOG],
     ..Command::new("cron")
 };

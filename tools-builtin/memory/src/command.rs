@@ -7,7 +7,8 @@ use std::path::Path;
 
 use host::style::{FAINT, STRONG, paint};
 use host::{
-    Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind, program,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, ValueForm,
+    ValueKind, program,
 };
 use tools::visible::visible;
 use tools::{visible_line, visible_text};
@@ -24,7 +25,11 @@ pub(crate) const MEMORY: Command = Command {
               memory of a session that had read text from outside, such as a web page, waits for `memory confirm`, because that text \
               may have dictated it.",
     commands: &[LIST, EXPORT, IMPORT, FORGET, CONFIRM],
-    behind: "trust",
+    group: CommandGroup::Use,
+    rank: 40,
+    examples: "memory list                # Read what earlier sessions saved
+               memory list --unconfirmed  # Read the memories that wait for a confirmation
+               memory forget 3            # Remove the memory of this number",
     ..Command::new("memory")
 };
 

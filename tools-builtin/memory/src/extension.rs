@@ -56,7 +56,7 @@ fn report() -> FamilyReport {
         }
         Err(error) => report
             .findings
-            .push(Finding::new("memory", error.to_string())),
+            .push(Finding::new("memory", error.to_string()).with_fix("memory list")),
     }
     report
 }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use host::settings::{Origin, Settings};
 use host::{
-    Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind, program,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, ValueForm,
+    ValueKind, program,
 };
 use tokio::task::JoinSet;
 use tools::CancellationToken;
@@ -32,7 +33,11 @@ pub(crate) const LISTEN: Command = Command {
               the other. Nobody is asked: a call beyond the grant is refused. Sessions are recorded, and continue after a restart, as do \
               messages that wait. No message is handled twice. SIGTERM and Ctrl-C let running sessions end for a while, and then cancel \
               them.",
-    behind: "chat",
+    group: CommandGroup::Use,
+    rank: 60,
+    examples: "listen team                              # Answer the messages of the channel `team`
+               listen team desk                         # Answer those of two channels
+               listen team --grant 'fs:write:notes/**'  # Let the sessions write notes",
     arguments: &[
         Argument::value::<String>(
             ValueForm::Many,

@@ -2,7 +2,10 @@
 
 use host::style::{FAINT, STRONG, paint};
 use host::trust::{Approval, Change, Subject, TrustError};
-use host::{Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, program};
+use host::{
+    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, ValueForm,
+    program,
+};
 use serde_json::json;
 use tools::visible::visible;
 use tools::{Digest, visible_line};
@@ -24,7 +27,11 @@ pub(crate) const SKILLS: Command = Command {
     arguments: LIST.arguments,
     commands: &[LIST, SHOW, APPROVE, REVOKE],
     run: LIST.run,
-    behind: "trust",
+    group: CommandGroup::Connect,
+    rank: 40,
+    examples: "skills                  # List the skills, and which of them wait for you
+               skills show release     # Read a skill
+               skills approve release  # Let sessions use it",
     ..Command::new("skills")
 };
 

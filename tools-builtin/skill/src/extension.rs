@@ -55,7 +55,7 @@ fn report(services: Option<&Services>) -> FamilyReport {
     report.findings = faults
         .chain(library.overlooked.iter().cloned())
         .chain(service.clashes.iter().map(clash_text))
-        .map(|fault| Finding::new("skill", fault))
+        .map(|fault| Finding::new("skill", fault).with_fix("skills"))
         .collect();
     report
 }

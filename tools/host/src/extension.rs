@@ -20,7 +20,7 @@ use crate::written_file::WrittenFiles;
 
 pub use command::{
     Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture,
-    FoundTool, Run, ValueForm, ValueKind,
+    CommandGroup, FoundTool, Run, ValueForm, ValueKind,
 };
 pub use linked::{
     ControlFolders, Protection, approve, clause_fault, commands, end, faults, harmless,

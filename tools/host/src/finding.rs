@@ -5,6 +5,8 @@ use std::fmt::Display;
 use serde::Serialize;
 use tools::linked::{self, NamedSubmission};
 
+use crate::program;
+
 /// A problem.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -20,6 +22,9 @@ pub struct Finding {
     pub provider: Option<String>,
     /// The problem and the next step, for people.
     pub message: String,
+    /// The command that repairs it, or shows what to repair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
 }
 
 /// All that `doctor` says of a family.
@@ -43,7 +48,14 @@ impl Finding {
             tool: None,
             provider: None,
             message,
+            fix: None,
         }
+    }
+
+    /// Names the command that repairs it, by the words after the name of the program.
+    pub fn with_fix(mut self, words: impl Display) -> Self {
+        self.fix = Some(format!("{} {words}", program::name()));
+        self
     }
 
     /// Names the tool.

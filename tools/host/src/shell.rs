@@ -1,10 +1,17 @@
 //! Shell quoting.
 
+use std::path::Path;
+
 use tools::protocol::Word;
 
 /// Returns the text as one word of a shell, quoted only if necessary, as clauses quote words.
 pub fn quote(text: &str) -> String {
     Word::Known(text.to_owned()).to_string()
+}
+
+/// Returns a flag with a path, as words of a shell.
+pub fn path_flag(flag: &str, path: &Path) -> String {
+    format!("{flag} {}", quote(&path.to_string_lossy()))
 }
 
 #[cfg(test)]

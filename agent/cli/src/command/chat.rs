@@ -55,7 +55,7 @@ impl ChatArgs {
         match chat.run().await {
             Err(error) => {
                 let session = &chat.opened.session;
-                Err(self.options.journal.add_hint(error, session, "chat").await)
+                Err(self.options.add_hint(error, session, "chat").await)
             }
             ended => ended,
         }

@@ -5,6 +5,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use tools::join;
 
+use super::guide;
 use crate::config::{self, Document, FileState, Origin, Setting, Settings, SettingsFile};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -20,7 +21,7 @@ use crate::{output, program, provider_options};
 /// The options are those of run, and their effect on the settings is shown, also that of --resume. Of a key, only the source is
 /// shown.
 #[derive(Args, Debug)]
-#[command(after_long_help = config::help())]
+#[command(after_long_help = long_help())]
 pub(super) struct ConfigArgs {
     #[command(flatten)]
     options: SessionOptions,
@@ -28,6 +29,12 @@ pub(super) struct ConfigArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+}
+
+/// Returns the examples and the text on files and keys.
+fn long_help() -> String {
+    let examples = guide::examples("config");
+    format!("{examples}\n{}", config::help())
 }
 
 /// A line of the settings table.

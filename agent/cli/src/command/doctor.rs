@@ -7,21 +7,24 @@ use std::path::PathBuf;
 use agent::provider;
 use clap::Args;
 use host::{FamilyReport, Finding};
-use tools::Services;
+use tools::{Services, counted};
 
 use self::skipped::{unmet, unsent};
-use crate::config::{ConfigOptions, Settings, SettingsError, Values};
+use crate::config::{ConfigOptions, ProgramSettings as _, Settings, SettingsError, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{BAD, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
 use crate::visible::visible;
-use crate::{disclosure, fit, linked, output, session};
+use crate::{disclosure, fit, linked, no_provider, output, session};
+
+/// The command that lists all settings.
+const SETTINGS_FIX: &str = "config --help";
 
 /// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root, missing services and the formats of model services
 ///
-/// Exits with 8 if there is a finding.
+/// Begins with the problems, each with a command that repairs it or shows more. Exits with 8 if there is one.
 #[derive(Args, Debug)]
 pub(super) struct DoctorArgs {
     #[command(flatten)]
@@ -59,7 +62,8 @@ impl DoctorArgs {
         let (facts, families) = match reported {
             Ok(reported) => reported,
             Err(error) => {
-                findings.push(Finding::new("settings", error.to_string()));
+                let finding = Finding::new("settings", error.to_string());
+                findings.push(finding.with_fix(SETTINGS_FIX));
                 // The files of a family may have mistakes of their own.
                 let families = host::reports(&default, None).await;
                 (Vec::new(), families.unwrap_or_default())
@@ -88,11 +92,13 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
         findings.push(Finding::new("link", error.to_string()));
     }
     for conflict in tools::conflicts() {
-        findings.push(Finding::conflict(&conflict).for_tool(&conflict.name));
+        let finding = Finding::conflict(&conflict).for_tool(&conflict.name);
+        findings.push(finding.with_fix("list --long"));
     }
     for problem in tools::problems() {
         let message = format!("{} (declared by {})", problem.error, problem.source);
-        findings.push(Finding::new("definition", message).for_tool(&problem.name));
+        let finding = Finding::new("definition", message).for_tool(&problem.name);
+        findings.push(finding.with_fix("lint"));
     }
     for conflict in provider::conflicts() {
         findings.push(Finding::conflict(&conflict).for_provider(conflict.name));
@@ -102,12 +108,12 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
         findings.push(finding.for_provider(problem.name));
     }
     if let Err(error) = session::check_model(settings, None) {
-        let check = if matches!(error, Error::Config(_)) {
-            "settings"
+        let (check, fix) = if matches!(error, Error::Config(_)) {
+            ("settings", SETTINGS_FIX)
         } else {
-            "provider"
+            ("provider", "providers")
         };
-        findings.push(Finding::new(check, error.to_string()));
+        findings.push(Finding::new(check, error.to_string()).with_fix(fix));
     }
     findings.extend(host::faults());
     findings.extend(super::family::findings());
@@ -118,7 +124,10 @@ fn find_problems(settings: &Settings, services: &Result<Services, Error>) -> Vec
         }
         // The mistake of a setting is a finding of its own.
         Err(Error::Config(error)) if !matches!(error, SettingsError::Service(_)) => {}
-        Err(error) => findings.push(Finding::new("root", error.to_string())),
+        Err(error) => {
+            let finding = Finding::new("root", error.to_string());
+            findings.push(finding.with_fix("doctor --root DIR"));
+        }
     }
     findings
 }
@@ -132,6 +141,9 @@ async fn facts(
     let choice = ProviderChoice::from_settings(settings);
     let provider = choice.note.clone().unwrap_or_else(|| choice.to_string());
     let mut lines = vec![format!("provider: {provider}")];
+    if settings.program().provider.is_none() {
+        lines.extend(no_provider::steps());
+    }
     lines.extend(disclosure::report(services, settings));
     lines.extend(families.iter().flat_map(|report| report.lines.clone()));
     let lines = lines.iter().map(|line| visible(line).into_owned());
@@ -151,14 +163,19 @@ fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
             paint(GOOD, "ok")
         )];
     }
-    let lines = findings.iter().map(|finding| {
+    let count = counted(findings.len() as u64, "problem");
+    let lines = findings.iter().flat_map(|finding| {
         let name = finding.tool.as_deref().or(finding.provider.as_deref());
         let name = name.map(|name| format!("{}: ", paint(STRONG, visible(name))));
         let check = paint(BAD, finding.check);
         let name = name.unwrap_or_default();
-        format!("{check}: {name}{}", visible(&finding.message))
+        let line = format!("{check}: {name}{}", visible(&finding.message));
+        let fix = finding.fix.iter();
+        [line]
+            .into_iter()
+            .chain(fix.map(|fix| format!("fix: {}", paint(STRONG, visible(fix)))))
     });
-    lines.collect()
+    [paint(BAD, count)].into_iter().chain(lines).collect()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use host::{
 use tools::{CancellationToken, Digest, Host};
 
 use super::approval::is_approved;
+use super::guide::{self, OWN};
 use crate::client_options::ClientOptions;
 use crate::config::{ConfigOptions, Settings, Values};
 use crate::console::Console;
@@ -23,24 +24,6 @@ use crate::output::OutputOption;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 use crate::{interrupt, notice, output, tool_list};
-
-/// The names of the program's own commands.
-const OWN: [&str; 14] = [
-    "always",
-    "call",
-    "chat",
-    "config",
-    "doctor",
-    "export",
-    "help",
-    "list",
-    "providers",
-    "run",
-    "search",
-    "system",
-    "trust",
-    "why",
-];
 
 /// A command of a family with its arguments.
 #[derive(Debug)]
@@ -113,26 +96,19 @@ impl FamilyCommand {
 
 impl Subcommand for FamilyCommand {
     fn augment_subcommands(command: Command) -> Command {
-        // Behind each of the program's own there is room for those of one family, and then for those of several.
-        let mut own = Vec::new();
         let command = command.mut_subcommands(|below| {
-            own.push(below.get_name().to_owned());
-            below.display_order(3 * own.len())
+            let examples = guide::examples(below.get_name());
+            below.after_help(examples)
         });
-        by_availability()
-            .0
-            .into_iter()
-            .fold(command, |command, record| {
-                let behind = own.iter().position(|name| name == record.behind);
-                let place = 3 * behind.map_or(own.len(), |place| place + 1) + 1;
-                if command.find_subcommand(record.name).is_some() {
-                    let added = record.commands.iter().map(subcommand);
-                    return command.mut_subcommand(record.name, |group| {
-                        group.subcommands(added).display_order(place + 1)
-                    });
-                }
-                command.subcommand(subcommand(record).display_order(place))
-            })
+        let records = by_availability().0.into_iter();
+        records.fold(command, |command, record| {
+            if command.find_subcommand(record.name).is_some() {
+                let added = record.commands.iter().map(subcommand);
+                return command.mut_subcommand(record.name, |group| group.subcommands(added));
+            }
+            let examples = guide::examples(record.name);
+            command.subcommand(subcommand(record).after_help(examples))
+        })
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -175,7 +151,9 @@ pub(super) fn findings() -> Vec<Finding> {
 
 /// Returns the commands of families, and those that are left out because their names are taken.
 fn by_availability() -> (Vec<&'static host::Command>, Vec<&'static host::Command>) {
-    let mut taken: Vec<_> = OWN.map(|name| (name, false)).into();
+    let own = OWN.map(|command| command.name);
+    let own = own.into_iter().chain(["help"]);
+    let mut taken: Vec<_> = own.map(|name| (name, false)).collect();
     host::commands().partition(|command| {
         let named = (command.name, is_group(command));
         let is_free = taken
@@ -459,7 +437,9 @@ mod tests {
         let cli = Cli::command();
         let names = cli.get_subcommands().map(Command::get_name);
         let unknown: Vec<_> = names
-            .filter(|name| !FamilyCommand::has_subcommand(name) && !OWN.contains(name))
+            .filter(|name| {
+                !FamilyCommand::has_subcommand(name) && !OWN.iter().any(|own| own.name == *name)
+            })
             .collect();
         assert!(unknown.is_empty(), "{unknown:?}");
     }

@@ -7,6 +7,7 @@ use agent::{ApprovalRequest, DeferredConsent, Run, Session};
 use clap::Args;
 
 use crate::attachment::Attachment;
+use crate::config::PERMISSIONS;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::how_to_grant;
@@ -19,12 +20,12 @@ use crate::{interrupt, notice, standard_input};
 ///
 /// Calls, their progress and a summary go to standard error. Reading below the root and the clock is permitted, as
 /// are questions to you. Other calls need approval on a terminal, and are refused without one unless --defer-approvals.
-/// Calls that wait for an approval wait on when the session is resumed without an answer.
+/// Calls that wait for an approval wait on when the session is resumed without an answer. With --resume, a prompt goes on with a session that
+/// has its answer.
 #[derive(Args, Debug)]
 pub(super) struct RunArgs {
     /// The prompt; for the provider direct, tool calls such as 'fs.list path=. ; time.now zone=UTC'. Without one, or for -, it is
     /// read from standard input, up to 1 MiB
-    #[arg(conflicts_with = "resume")]
     prompt: Option<String>,
 
     /// The other words of a prompt without quotes
@@ -32,7 +33,7 @@ pub(super) struct RunArgs {
     others: Vec<String>,
 
     /// Add a file to the prompt: an image (PNG, JPEG, GIF or WebP), or text of at most 1 MiB. You name it, so no grant is needed
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -71,10 +72,20 @@ impl RunArgs {
                 "the provider direct has no model that reads it; choose one with --provider";
             return Err(Error::attachment(&attachment.name, reason));
         }
+        if let (Some(attachment), true, None) =
+            (attachments.first(), opened.resumed.is_some(), &self.prompt)
+        {
+            let reason = "a resumed session takes it with a prompt; add one";
+            return Err(Error::attachment(&attachment.name, reason));
+        }
         self.approvals.answer(session, opened.resumed.as_ref())?;
-        let input = match opened.resumed.take() {
-            Some(run) => RunInput::Resume(Box::new(run)),
-            None => {
+        let resumed = opened.resumed.take();
+        let input = match resumed {
+            Some(run) if self.prompt.is_none() => RunInput::Resume(Box::new(run)),
+            resumed => {
+                if let Some(run) = resumed {
+                    runner.enter(session, run).await?;
+                }
                 let prompt = match self.prompt.filter(|prompt| prompt != "-") {
                     Some(prompt) => prompt,
                     None => standard_input::prompt()?,
@@ -84,7 +95,7 @@ impl RunArgs {
             }
         };
         match runner.run(session, input, token.into()).await {
-            Err(error) => Err(self.options.journal.add_hint(error, session, "run").await),
+            Err(error) => Err(self.options.add_hint(error, session, "run").await),
             ended => ended,
         }
     }
@@ -98,15 +109,15 @@ const DENIED: &str = "a person denied it";
 struct ApprovalOptions {
     /// Without a terminal, do not refuse calls that need approval: print the requests as JSON, and exit with code 11. The session
     /// continues with --resume and the answers
-    #[arg(long)]
+    #[arg(long, help_heading = PERMISSIONS)]
     defer_approvals: bool,
 
     /// Approve the call of this request in the session of --resume. Other calls that need approval wait too
-    #[arg(long, value_name = "REQUEST", requires = "resume")]
+    #[arg(long, value_name = "REQUEST", requires = "resume", help_heading = PERMISSIONS)]
     approve: Vec<String>,
 
     /// Deny the call of this request in the session of --resume
-    #[arg(long, value_name = "REQUEST", requires = "resume")]
+    #[arg(long, value_name = "REQUEST", requires = "resume", help_heading = PERMISSIONS)]
     deny: Vec<String>,
 }
 

@@ -7,6 +7,19 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use host::settings::{FlagValue, KeyAbout, KeyFlag, Origin, SettingsError, Values};
 
 use super::keys::{self, ProgramKeys};
+use crate::shell;
+
+/// The heading of the flags for the model.
+pub(crate) const MODEL: &str = "Model";
+
+/// The heading of the flags for the rights of tools.
+pub(crate) const PERMISSIONS: &str = "Permissions";
+
+/// The heading of the flags for the limits of a run.
+const LIMITS: &str = "Limits";
+
+/// The heading of the flags for the record of a session.
+pub(crate) const RECORDING: &str = "Recording";
 
 /// The flags of one set of keys.
 ///
@@ -19,17 +32,21 @@ pub(crate) struct KeyFlags<S> {
 
 /// A set of flags, which a command can have.
 pub(crate) trait FlagSet {
-    /// Returns true if the flag is one of the set.
-    fn contains(flag: &KeyFlag) -> bool;
+    /// Returns true if the flag of the key is one of the set.
+    fn contains(key: &KeyAbout, flag: &KeyFlag) -> bool;
 }
 
 /// The flags of all commands that run tools. The one for questions is left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolFlags;
 
-/// The flags that only the commands have that run a session.
+/// The flags for the model and the tools of a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionFlags;
+
+/// The flags for the limits and the record of a session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LimitFlags;
 
 /// The flag for the tools of a session alone.
 #[derive(Debug, Default)]
@@ -40,25 +57,31 @@ pub(crate) struct SelectFlag;
 pub(crate) struct QuestionFlag;
 
 impl FlagSet for ToolFlags {
-    fn contains(flag: &KeyFlag) -> bool {
-        !flag.is_of_session && !QuestionFlag::contains(flag)
+    fn contains(key: &KeyAbout, flag: &KeyFlag) -> bool {
+        !flag.is_of_session && !QuestionFlag::contains(key, flag)
     }
 }
 
 impl FlagSet for SessionFlags {
-    fn contains(flag: &KeyFlag) -> bool {
-        flag.is_of_session
+    fn contains(key: &KeyAbout, flag: &KeyFlag) -> bool {
+        flag.is_of_session && !LimitFlags::contains(key, flag)
+    }
+}
+
+impl FlagSet for LimitFlags {
+    fn contains(key: &KeyAbout, flag: &KeyFlag) -> bool {
+        flag.is_of_session && [LIMITS, RECORDING].contains(&heading(key))
     }
 }
 
 impl FlagSet for SelectFlag {
-    fn contains(flag: &KeyFlag) -> bool {
+    fn contains(_: &KeyAbout, flag: &KeyFlag) -> bool {
         flag.name == keys::SELECT
     }
 }
 
 impl FlagSet for QuestionFlag {
-    fn contains(flag: &KeyFlag) -> bool {
+    fn contains(_: &KeyAbout, flag: &KeyFlag) -> bool {
         flag.name == keys::APPROVAL_TIMEOUT
     }
 }
@@ -77,8 +100,25 @@ impl<S: FlagSet> KeyFlags<S> {
         Ok(values)
     }
 
+    /// Returns the given flags as words of a shell.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let given = self.given.iter().flat_map(|(name, texts)| {
+            let mut keys = Self::keys();
+            let flag = keys.find_map(|(_, flag)| (flag.name == *name).then_some(flag.value));
+            texts.iter().map(move |text| match flag {
+                Some(FlagValue::Named(_)) => format!("{name} {}", shell::quote(text)),
+                _ => (*name).to_owned(),
+            })
+        });
+        given.collect()
+    }
+
     fn keys() -> impl Iterator<Item = (&'static KeyAbout, KeyFlag)> {
-        Values::keys().filter_map(|key| key.flag.filter(S::contains).map(|flag| (key, flag)))
+        Values::keys().filter_map(|key| {
+            key.flag
+                .filter(|flag| S::contains(key, flag))
+                .map(|flag| (key, flag))
+        })
     }
 }
 
@@ -117,8 +157,21 @@ impl<S: FlagSet> FromArgMatches for KeyFlags<S> {
     }
 }
 
+/// Returns the heading of the key's flag, by its table and its owner.
+fn heading(key: &KeyAbout) -> &'static str {
+    match key.name.split('.').next() {
+        Some("limits") => LIMITS,
+        Some("sessions") => RECORDING,
+        Some("select" | "disclosure") => "Tools",
+        Some("provider" | "generation") => MODEL,
+        _ if key.owner == Some("provider") => MODEL,
+        _ => PERMISSIONS,
+    }
+}
+
 fn argument(key: &KeyAbout, flag: KeyFlag) -> Arg {
     let argument = Arg::new(flag.name).long(flag.name.trim_start_matches('-'));
+    let argument = argument.help_heading(heading(key));
     let variable = key.variable();
     match flag.value {
         FlagValue::Implied(_, help) => argument.help(help).action(ArgAction::SetTrue),

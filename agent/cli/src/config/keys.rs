@@ -29,7 +29,7 @@ declare_keys! {
     /// The keys of sessions and their models.
     pub(crate) struct ProgramKeys;
 
-    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
+    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct without a terminal, and on one the ways to a model
     pub(crate) provider: Option<Setting<String>> = Key::new("provider", text(non_blank), None, "\"openai\"")
         .with_session_flag("--provider", Named("NAME"))
         .with_project(ProjectRule::same());

@@ -40,6 +40,38 @@ fn a_finding_decides_the_exit() {
     );
 }
 
+#[test]
+fn the_report_begins_with_the_problems_and_the_command_that_fixes_each() {
+    let crib = Crib::new();
+    write_user(&crib, "modle = 'x'");
+    let report = crib.run(&["doctor", "--root", "missing"]).expect(8).stdout;
+    let lines: Vec<_> = report
+        .lines()
+        .filter(|line| !line.starts_with(' '))
+        .collect();
+    assert_eq!(lines[0], "2 problems", "{report}");
+    for (at, check, fix) in [
+        (1, "root: ", "fix: toolcrib doctor --root DIR"),
+        (3, "settings: ", "fix: toolcrib config --help"),
+    ] {
+        assert!(
+            lines[at].starts_with(check) && lines[at + 1] == fix,
+            "{report}"
+        );
+    }
+    let findings = crib.run(&["doctor", "--json"]).expect(8).documents();
+    assert_eq!(findings[0]["fix"], "toolcrib config --help");
+}
+
+#[test]
+fn without_a_provider_the_report_says_how_to_get_one() {
+    let report = Crib::new().run(&["doctor"]).expect(0).stdout;
+    assert!(
+        report.contains("for a model on this machine") && report.contains("--provider direct"),
+        "{report}"
+    );
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_root_that_is_not_utf_8_is_refused_before_anything_is_read_for_it() {

@@ -56,7 +56,9 @@ fn an_interrupt_cancels_the_run_and_its_events_end_properly() {
             .to_owned();
         assert_eq!(
             hint,
-            format!("hint: to continue it with the same flags: toolcrib run --resume {id}\n")
+            format!(
+                "hint: to continue it: toolcrib run --script {script} --max-steps 100000 --resume {id}\n"
+            )
         );
     } else {
         assert_eq!(hint, "")

@@ -150,6 +150,7 @@ mod skills_commands;
 mod skills_written;
 #[cfg(feature = "default")]
 mod speech;
+mod start;
 #[cfg(feature = "default")]
 mod steering;
 #[cfg(feature = "default")]

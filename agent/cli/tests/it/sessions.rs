@@ -4,6 +4,7 @@ mod approval;
 mod default;
 mod erase;
 mod fork;
+mod goes_on;
 mod lock;
 #[cfg(feature = "default")]
 mod model;

@@ -10,8 +10,11 @@ use crate::Crib;
 pub(crate) const TIMEOUT_MS: u64 = 20_000;
 pub(crate) const QUESTION: &str = "Allow?";
 
+/// Starts the program on a terminal, with the provider without a model unless a flag names another.
 pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
-    spawn_command(crib.command(arguments), Some(TIMEOUT_MS)).unwrap()
+    let mut command = crib.command(arguments);
+    command.env("TOOLCRIB_PROVIDER", "direct");
+    spawn_command(command, Some(TIMEOUT_MS)).unwrap()
 }
 
 /// Starts the program on a terminal with these settings of `stty`.
@@ -25,6 +28,7 @@ pub(crate) fn with_stty(crib: &Crib, settings: &str, arguments: &str) -> PtySess
         ])
         .current_dir(crib.root());
     crate::cleared(&mut command);
+    command.env("TOOLCRIB_PROVIDER", "direct");
     command.env("XDG_STATE_HOME", crib.dir.path().join("state"));
     command.env("XDG_CONFIG_HOME", crib.dir.path().join("config"));
     spawn_command(command, Some(TIMEOUT_MS)).unwrap()

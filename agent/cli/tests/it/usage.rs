@@ -1,8 +1,22 @@
 use crate::Crib;
 
-const COMMANDS: [&str; 15] = [
-    "list", "show", "call", "why", "run", "chat", "sessions", "system", "config", "audit",
-    "doctor", "export", "lint", "lock", "new",
+const COMMANDS: [&str; 16] = [
+    "list",
+    "show",
+    "call",
+    "why",
+    "run",
+    "chat",
+    "sessions",
+    "system",
+    "config",
+    "audit",
+    "doctor",
+    "completions",
+    "export",
+    "lint",
+    "lock",
+    "new",
 ];
 
 #[test]
@@ -32,12 +46,12 @@ fn help_lists_the_commands_and_the_exit_codes() {
 fn every_command_has_help() {
     for name in COMMANDS {
         let help = Crib::new().run(&[name, "--help"]).expect(0);
-        // The help of `audit` lists its subcommands, `export` always prints JSON, and `new` prints no data.
+        // The help of `audit` lists its subcommands, `export` always prints JSON, and the others print no data.
         let has_json = ["--json", "stream-json"]
             .iter()
             .any(|option| help.stdout.contains(option));
         assert!(
-            has_json || ["audit", "export", "new"].contains(&name),
+            has_json || ["audit", "completions", "export", "new"].contains(&name),
             "{help:?}"
         );
     }

@@ -25,6 +25,7 @@ use crate::settings::Settings;
 ///
 /// const FAN: Command = Command {
 ///     about: "Stop a fan",
+///     examples: "fan kitchen  # Stop the fan of the kitchen",
 ///     arguments: &[Argument::value::<String>(host::ValueForm::Required, "room", "ROOM", "The room")],
 ///     run: Some(|arguments, cx| Box::pin(async move {
 ///         cx.note(&format!("stopped in {}", arguments.value::<String>("room")?.unwrap_or_default()));
@@ -41,8 +42,12 @@ pub struct Command {
     pub about: &'static str,
     /// The paragraph that `--help` adds.
     pub details: &'static str,
-    /// The command of the program behind which the list has it. An empty or unknown name stands for the last one.
-    pub behind: &'static str,
+    /// The heading of the list of commands below which it stands.
+    pub group: CommandGroup,
+    /// The place below the heading: the smallest is first.
+    pub rank: u8,
+    /// Command lines without the name of the program, each with its meaning behind `  # `. The help shows them.
+    pub examples: &'static str,
     /// The arguments, in the order of the help.
     pub arguments: &'static [Argument],
     /// The rules for arguments that are given together.
@@ -51,6 +56,19 @@ pub struct Command {
     pub commands: &'static [Command],
     /// The function that runs it. `None` if one of the commands below must be named.
     pub run: Option<Run>,
+}
+
+/// A heading of the list of commands, in the order of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CommandGroup {
+    /// The work with a model.
+    Use,
+    /// The connections to models, servers and clients, and their settings.
+    Connect,
+    /// The work on tools.
+    MakeTools,
+    /// The commands of families that name no group.
+    Others,
 }
 
 /// The function of a command.
@@ -247,6 +265,18 @@ pub struct CommandError {
     pub hint: Option<String>,
 }
 
+impl CommandGroup {
+    /// Returns the heading.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Use => "Use",
+            Self::Connect => "Connect",
+            Self::MakeTools => "Make tools",
+            Self::Others => "Others",
+        }
+    }
+}
+
 impl Command {
     /// Creates a command without arguments, which does nothing.
     pub const fn new(name: &'static str) -> Self {
@@ -254,7 +284,9 @@ impl Command {
             name,
             about: "",
             details: "",
-            behind: "",
+            group: CommandGroup::Others,
+            rank: u8::MAX,
+            examples: "",
             arguments: &[],
             rules: &[],
             commands: &[],

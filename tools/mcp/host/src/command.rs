@@ -7,7 +7,7 @@ mod list;
 mod login;
 mod serve;
 
-use host::Command;
+use host::{Command, CommandGroup};
 
 pub(crate) use serve::SERVE;
 
@@ -15,7 +15,11 @@ pub(crate) const MCP: Command = Command {
     about: "List the MCP servers of your file and of the project, and add, approve, log in to, test or remove one",
     details: "Your servers are in mcp.json beside the settings file, those of a project in .mcp.json in the root. Both have the format \
               `mcpServers` of other programs. A project's server neither starts nor connects before you approve it.",
-    behind: "trust",
+    group: CommandGroup::Connect,
+    rank: 30,
+    examples: "mcp add git uvx mcp-server-git              # Add a server that is a program
+               mcp add docs --url https://mcp.example.org  # Add a server at a URL
+               mcp approve git                             # Approve a server and its tools",
     arguments: list::LIST.arguments,
     commands: &[
         list::LIST,

@@ -122,7 +122,7 @@ fn split(tool: &str) -> Option<(&str, &str)> {
 fn report(settings: &Settings) -> FamilyReport {
     let root = settings.root().unwrap_or(Path::new("."));
     standing::report(root).unwrap_or_else(|error| FamilyReport {
-        findings: vec![Finding::new("mcp", error.to_string())],
+        findings: vec![Finding::new("mcp", error.to_string()).with_fix("mcp")],
         ..FamilyReport::default()
     })
 }

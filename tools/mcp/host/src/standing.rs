@@ -53,7 +53,7 @@ pub(super) fn report(root: &Path) -> Result<FamilyReport, McpError> {
     }
     let problems = problems.into_iter();
     report.findings = problems
-        .map(|problem| Finding::new("mcp", problem))
+        .map(|problem| Finding::new("mcp", problem).with_fix("mcp"))
         .collect();
     Ok(report)
 }

@@ -21,7 +21,8 @@ pub(super) fn unmet(services: &Services) -> Vec<Finding> {
             let message = format!(
                 "needs {missing}, which this program does not provide; sessions skip the tool"
             );
-            Finding::new("need", message).for_tool(entry.name())
+            let finding = Finding::new("need", message).for_tool(entry.name());
+            finding.with_fix(format!("show {}", entry.name()))
         })
     });
     findings.collect()
@@ -63,7 +64,8 @@ fn unsent_findings<'a>(
             "it cannot be sent as {}: {reason}; requests leave the tool out",
             formats.join(", ")
         );
-        Finding::new("wire", message).for_tool(name)
+        let finding = Finding::new("wire", message).for_tool(name);
+        finding.with_fix(format!("lint {name}"))
     });
     let colliding = collisions.into_iter().map(|(name, reason)| {
         Finding::new("wire", format!("{reason}; requests leave the tool out")).for_tool(name)

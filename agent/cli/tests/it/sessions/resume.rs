@@ -141,7 +141,7 @@ fn a_resumed_session_has_no_more_than_the_grant_of_today() {
     assert!(!crib.root().join("b.txt").exists());
 
     // The session is answered, so that only a chat goes on with it: another prompt with the flag that was missing.
-    let again = words_after(&ended, "in a chat with the same flags: toolcrib ");
+    let again = words_after(&ended, "in a chat: toolcrib ");
     let turns = std::fs::read_to_string(&script).unwrap();
     let call =
         r#"{"calls": [{"name": "fs.write", "arguments": {"path": "b.txt", "content": "2"}}]}"#;
@@ -149,16 +149,14 @@ fn a_resumed_session_has_no_more_than_the_grant_of_today() {
         r#"{}, {call}, {{"text": "Done."}}]"#,
         turns.trim_end().trim_end_matches(']')
     );
-    let script = crib.write("longer.json", &longer);
+    std::fs::write(&script, longer).unwrap();
     let resumed = crib
         .run(&["run", "--resume", "--script", &script])
         .expect(0);
-    let chat = words_after(&resumed, "to go on with it: toolcrib ");
+    let chat = words_after(&resumed, "in a chat: toolcrib ");
     assert_eq!(chat[..], again[..chat.len()]);
     let again: Vec<_> = again.iter().map(String::as_str).collect();
-    let ended = crib
-        .run_with_input(&[&again[..], &["--script", &script]].concat(), b"again\n")
-        .expect(0);
+    let ended = crib.run_with_input(&again, b"again\n").expect(0);
     assert_eq!(
         std::fs::read_to_string(crib.root().join("b.txt")).unwrap(),
         "2",
@@ -193,13 +191,12 @@ fn a_session_without_its_answer_names_the_command_that_continues_it() {
         let (_, command) = ended
             .stderr
             .trim_end()
-            .rsplit_once("to continue it with the same flags: toolcrib ")
+            .rsplit_once("to continue it: toolcrib ")
             .unwrap();
+        std::fs::copy(whole(&crib), &script).unwrap();
         let words = shlex::split(command).unwrap();
         let words: Vec<_> = words.iter().map(String::as_str).collect();
-        let ended = crib
-            .run(&[&words[..], &["--script", &whole(&crib)]].concat())
-            .expect(0);
+        let ended = crib.run(&words).expect(0);
         assert_eq!(ended.stdout, "Written.\n");
         assert!(!ended.stderr.contains("to continue it"), "{ended:#?}");
     }
@@ -320,7 +317,7 @@ fn a_resumed_chat_replays_the_last_answer_and_goes_on() {
         .run_with_input(&["chat", "--resume"], b"time.now\n")
         .expect(0);
     assert!(
-        ended.stderr.contains("is already answered\n") && !ended.stderr.contains("go on with it"),
+        ended.stderr.contains("is already answered\n") && !ended.stderr.contains("in a chat"),
         "{ended:#?}"
     );
 }

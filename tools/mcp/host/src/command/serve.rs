@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
 use host::{
-    Argument, ArgumentRule, Arguments, ClientCallsRequest, Command, CommandContext, Exit,
-    Protection, ValueForm, ValueKind, program,
+    Argument, ArgumentRule, Arguments, ClientCallsRequest, Command, CommandContext, CommandGroup,
+    Exit, Protection, ValueForm, ValueKind, program,
 };
 use tools::call::CallPlace;
 use tools::{Host, Target, Tasks, ToolContext, counted};
@@ -28,7 +28,11 @@ pub(crate) const SERVE: Command = Command {
               input ends. Reading below the root and the clock is permitted. For other calls the client asks its user, and they are refused \
               if it cannot. Tools that ask a model get that of the client, if it has one for them. SIGTERM and Ctrl-C let running calls end \
               for a while, and then cancel them.",
-    behind: "trust",
+    group: CommandGroup::Connect,
+    rank: 60,
+    examples: "serve                                             # Serve the editor that starts it
+               serve --select 'fs.*' --grant 'fs:write:docs/**'  # Let the file tools write there
+               serve --http 127.0.0.1:8931 --token-file token    # Serve clients that know the token",
     arguments: &[
         endpoint::HTTP,
         endpoint::TOKEN_FILE,
