@@ -152,8 +152,8 @@ fn stable(line: &str) -> String {
 
 #[test]
 #[ignore = "needs a Rust toolchain of rustup and bubblewrap; run with -- --ignored programs_session"]
-fn the_chat_of_the_readme_shows_the_walls_and_runs_the_tests_after_a_yes() {
-    let readme = include_str!("../../../../README.md");
+fn the_chat_of_the_guide_shows_the_walls_and_runs_the_tests_after_a_yes() {
+    let readme = include_str!("../../guide/programs.md");
     let block = readme
         .split_once("<!-- programs -->\n```text\n$ toolcrib ")
         .unwrap()
