@@ -93,7 +93,7 @@ impl Desk {
                     .find(|line| line.to_ascii_lowercase().starts_with("authorization: "));
                 let page = "<title>Stock</title><h1>Stock</h1><p>There are <b>42</b> hammers.</p>";
                 match secret {
-                    Some(line) => TestServer::ok("text/plain", &format!("You sent {line}")),
+                    Some(line) => TestServer::ok("text/plain", format!("You sent {line}")),
                     None => TestServer::ok("text/html", page),
                 }
             }),
