@@ -104,17 +104,3 @@ fn on_runtime(work: impl Future<Output = Result<Exit, Error>>) -> Result<Exit, E
     runtime.shutdown_background();
     outcome
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_readme_has_the_same_table() {
-        let readme = include_str!("../README.md");
-        for (exit, meaning) in Exit::MEANINGS {
-            let row = format!("| {} | {meaning} |", exit as u8);
-            assert!(readme.contains(&row), "the README lacks the row {row}");
-        }
-    }
-}

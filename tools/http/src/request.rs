@@ -14,9 +14,10 @@ use crate::location;
 /// use tools_http::{HeaderName, HeaderValue, Request};
 ///
 /// let request = Request::get("https://example.org/feed")?
+///     .with_query("about", "nuts & bolts")
 ///     .with_header(HeaderName::from_static("accept"), HeaderValue::from_static("application/rss+xml"))
 ///     .with_max_body_bytes(100_000);
-/// # let _ = request;
+/// assert_eq!(request.url().as_str(), "https://example.org/feed?about=nuts+%26+bolts");
 /// # Ok::<(), tools_http::HttpError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -59,6 +60,12 @@ impl Request {
             max_body_bytes: None,
             max_redirects: usize::MAX,
         })
+    }
+
+    /// Adds a name and a value to the query of the URL. Both are encoded, so that a value of a model cannot add another one.
+    pub fn with_query(mut self, name: &str, value: &str) -> Self {
+        self.url.query_pairs_mut().append_pair(name, value);
+        self
     }
 
     /// Sets a header. After a redirect to another origin, only `accept`, `accept-language` and `cache-control` are still sent.

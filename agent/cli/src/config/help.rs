@@ -94,53 +94,71 @@ fn sources(key: &KeyAbout) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the README's table of keys.
-    fn table() -> String {
-        let mut table =
-            "| key | default | flag | variable | untrusted project | meaning |\n|---|---|---|---|---|---|\n".to_owned();
-        let code = |text: &str| {
-            if text.is_empty() {
-                String::new()
-            } else {
-                format!("`{text}`")
-            }
-        };
+    /// Returns the keys as the reference lists them.
+    fn list() -> String {
+        let mut list = String::new();
         let defaults: Vec<_> = Values::default().rows().collect();
+        let mut shown = None;
         for key in sorted_keys() {
-            let default = |(about, value, _): &(&KeyAbout, serde_json::Value, _)| {
-                (about.name == key.name && !value.is_null())
-                    .then(|| code(value.to_string().trim_matches('"')))
-            };
-            let default: Vec<_> = defaults.iter().filter_map(default).collect();
-            let flag = key.flag.map(|flag| code(flag.name)).unwrap_or_default();
-            let variable = key
-                .variable()
-                .map(|variable| code(&variable))
-                .unwrap_or_default();
+            let table = key.name.rsplit_once('.').map_or("", |(table, _)| table);
+            if shown != Some(table) {
+                let heading = match table {
+                    "" => "## Of no table".to_owned(),
+                    table => format!("## `[{table}]`"),
+                };
+                list += &format!("{heading}\n\n");
+                shown = Some(table);
+            }
             let KeyAbout {
                 name, doc, project, ..
             } = key;
-            table += &format!(
-                "| `{name}` | {} | {flag} | {variable} | {project} | {doc} |\n",
-                default.join(", ")
-            );
+            let doc = doc.replace('*', "\\*").replace('_', "\\_");
+            list += &format!("### `{name}`\n\n{doc}.\n\n");
+            let default = |(about, value, _): &(&KeyAbout, serde_json::Value, _)| {
+                (about.name == *name && !value.is_null())
+                    .then(|| format!("`{}`", value.to_string().trim_matches('"')))
+            };
+            let default: Vec<_> = defaults.iter().filter_map(default).collect();
+            let named = [
+                ("default", default.join(", ")),
+                (
+                    "flag",
+                    key.flag
+                        .map_or_else(String::new, |flag| format!("`{}`", flag.name)),
+                ),
+                (
+                    "variable",
+                    key.variable()
+                        .map_or_else(String::new, |variable| format!("`{variable}`")),
+                ),
+                ("untrusted project", (*project).to_string()),
+            ];
+            for (label, value) in named {
+                if !value.is_empty() {
+                    list += &format!("- {label}: {value}\n");
+                }
+            }
+            list += "\n";
         }
-        table
+        list
     }
 
     #[test]
-    fn the_readme_has_a_table_of_all_keys() {
-        let (table, readme) = (table(), include_str!("../../README.md"));
-        let (head, _) = table.split_once('\n').unwrap();
-        let (before, rest) = readme.split_once(head).unwrap();
-        let (_, after) = rest.split_once("\n\n").unwrap();
-        let written = format!("{before}{table}\n{after}");
+    fn the_reference_has_a_list_of_all_keys() {
+        let page = include_str!("../../reference/settings.md");
+        let (before, rest) = page.split_once("<!-- generated -->\n").unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
+        let list = list();
+        let written = format!(
+            "{before}<!-- generated -->\n\n{}\n\n<!-- end -->{after}",
+            list.trim()
+        );
         // As .ci/generate asks.
         if std::env::var_os("TOOLCRIB_GENERATE").is_some() {
-            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/settings.md");
             return std::fs::write(file, written).unwrap();
         }
-        assert_eq!(readme, written, "run .ci/generate");
+        assert!(page == written, "run .ci/generate");
     }
 
     #[test]

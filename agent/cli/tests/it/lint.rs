@@ -16,32 +16,6 @@ fn the_built_in_tools_have_no_findings() {
 }
 
 #[test]
-#[cfg(feature = "default")]
-fn the_tables_of_the_readmes_are_what_lint_prints() {
-    for (file, arguments) in [
-        ("README.md", &["lint"][..]),
-        ("../../README.md", &["lint", "--select", "fs.*"]),
-    ] {
-        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        let readme = std::fs::read_to_string(&file).unwrap();
-        let (before, block) = readme.split_once("<!-- lint -->\n```text\n").unwrap();
-        let (_, after) = block.split_once("```").unwrap();
-        let printed = Crib::new().run(arguments).expect(0).stdout;
-        let lines: String = printed
-            .lines()
-            .map(|line| line.trim_end().to_owned() + "\n")
-            .collect();
-        let written = format!("{before}<!-- lint -->\n```text\n{lines}```{after}");
-        // As .ci/generate asks.
-        if std::env::var_os("TOOLCRIB_GENERATE").is_some() {
-            std::fs::write(&file, &written).unwrap();
-        } else {
-            assert_eq!(readme, written, "run .ci/generate");
-        }
-    }
-}
-
-#[test]
 fn a_named_tool_is_shown_in_each_format() {
     let page = Crib::new().run(&["lint", "fs.read"]).expect(0).stdout;
     for part in [

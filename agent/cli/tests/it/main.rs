@@ -34,6 +34,8 @@ mod export;
 mod fallback;
 #[cfg(feature = "default")]
 mod family_help;
+#[cfg(all(feature = "default", target_os = "linux"))]
+mod guide;
 #[cfg(feature = "builtin")]
 mod home_as_root;
 #[cfg(feature = "default")]
@@ -128,6 +130,8 @@ mod provider_choice;
 #[cfg(feature = "default")]
 mod providers;
 mod readme;
+#[cfg(feature = "default")]
+mod reference;
 mod repository;
 mod run;
 #[cfg(feature = "default")]

@@ -93,25 +93,6 @@ fn a_walk_does_not_reach_denied_targets() {
 }
 
 #[test]
-fn the_policy_of_the_readme_is_one() {
-    let crib = Crib::new();
-    let readme = include_str!("../../README.md");
-    let block = readme
-        .split("```toml\n")
-        .find(|block| block.starts_with("[[policy]]"));
-    let rules = block.unwrap().split("```").next().unwrap();
-    let file = crib.write("rules.toml", rules);
-    std::fs::write(crib.root().join(".env"), "secret").unwrap();
-    let ended = crib
-        .run(&["call", "fs.read", "path=.env", "--policy", &file])
-        .expect(5);
-    assert!(
-        ended.stderr.contains("secrets stay where they are"),
-        "{ended:#?}"
-    );
-}
-
-#[test]
 fn a_mistake_in_a_policy_is_reported_with_its_place() {
     let crib = Crib::new();
     for (text, line, part) in [

@@ -87,10 +87,10 @@ fn a_command_whose_parts_are_not_known_has_no_clause_in_its_hints() {
 }
 
 #[test]
-fn the_settings_of_the_readme_give_the_permissions_that_it_names() {
+fn the_settings_of_the_guide_give_the_permissions_that_it_names() {
     let crib = Crib::new();
-    let (_, block) = include_str!("../../README.md")
-        .split_once("<!-- permissions -->\n```toml\n")
+    let (_, block) = include_str!("../../guide/programs.md")
+        .split_once("<!-- file ~/.config/toolcrib/toolcrib.toml -->\n```toml\n")
         .unwrap();
     write_user(&crib, block.split_once("```").unwrap().0);
     let verdict = |command: &str, flags: &[&str]| {

@@ -316,8 +316,8 @@ fn words_of(entry: &Value) -> Option<Vec<String>> {
 
 #[cfg(feature = "default")]
 #[tokio::test]
-async fn the_entries_of_the_readme_start_a_server_for_each_client() {
-    let readme = include_str!("../../README.md");
+async fn the_entries_of_the_guide_start_a_server_for_each_client() {
+    let readme = include_str!("../../guide/mcp.md");
     let section = readme
         .split("## Tools for MCP clients")
         .nth(1)

@@ -1,80 +1,40 @@
-//! `run --output`, checked against the table of the README.
-
-use std::collections::BTreeMap;
+//! `run --output`, checked against the schemas of the reference.
 
 use serde_json::Value;
 
 use crate::{Crib, Ended};
 
-/// Returns the documented fields by the type of the line: the name, whether it may be absent, and its JSON type.
-fn documented() -> BTreeMap<&'static str, Vec<(&'static str, bool, &'static str)>> {
-    let table = include_str!("../../README.md")
-        .split("## Output of a run")
-        .nth(1)
-        .unwrap();
-    let table = table
-        .split("\n## ")
-        .next()
-        .unwrap()
-        .split("| `type` |")
-        .nth(1)
-        .unwrap();
-    let rows = table
-        .lines()
-        .filter_map(|row| row.strip_prefix("| `")?.split_once("` | "));
-    let fields = |text: &'static str| {
-        let spans = text
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .filter_map(|span| span.split_once(": "));
-        spans
-            .map(|(name, kind)| (name.trim_end_matches('?'), name.ends_with('?'), kind))
-            .collect()
-    };
-    rows.map(|(kind, text)| (kind, fields(text))).collect()
-}
+pub(crate) const STREAM_SCHEMA: &str = include_str!("../../reference/stream-json.schema.json");
+pub(crate) const OUTCOME_SCHEMA: &str = include_str!("../../reference/json.schema.json");
 
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+/// Checks a line against the schema, and that all its fields are documented.
+#[track_caller]
+fn check_line(schema: &Value, line: &Value) {
+    let validator = jsonschema::validator_for(schema).unwrap();
+    if let Err(error) = validator.validate(line) {
+        panic!("{error} in {line}");
+    }
+    let fields = &schema["$defs"][line["type"].as_str().unwrap()]["properties"];
+    for name in line.as_object().unwrap().keys() {
+        assert!(
+            !fields[name].is_null(),
+            "{name} in {line} is not documented"
+        );
+    }
+    if let Some(event) = line.get("event") {
+        check_line(schema, event);
     }
 }
 
 /// Checks the lines of one run: a session first, documented lines, and an outcome last. Returns the outcome.
 #[track_caller]
 pub(crate) fn check(ended: &Ended) -> Value {
-    let (documented, lines) = (documented(), ended.documents());
-    let nested = lines.iter().filter_map(|line| line.get("event"));
-    for line in lines.iter().chain(nested) {
-        let fields = &documented[line["type"].as_str().unwrap()];
-        for (name, is_optional, expected) in fields {
-            match line.get(name) {
-                Some(value) => assert!([kind(value), "any"].contains(expected), "{name} in {line}"),
-                None => assert!(is_optional, "{line} has no {name}"),
-            }
-        }
-        for name in line
-            .as_object()
-            .unwrap()
-            .keys()
-            .filter(|name| *name != "type")
-        {
-            assert!(
-                fields.iter().any(|(field, ..)| field == name),
-                "{name} in {line} is not documented"
-            );
-        }
+    let schema = serde_json::from_str(STREAM_SCHEMA).unwrap();
+    let lines = ended.documents();
+    for line in &lines {
+        check_line(&schema, line);
     }
-    assert_eq!(
-        (lines[0]["type"].as_str(), lines[0]["version"].as_u64()),
-        (Some("session"), Some(1))
-    );
+    assert_eq!(lines[0]["type"], "session");
     assert_eq!(
         lines
             .iter()
@@ -167,10 +127,7 @@ fn json_is_the_outcome_alone() {
         .run(&["run", "x", "--script", &script, "--output", "json"])
         .expect(0)
         .document();
-    assert_eq!(
-        (outcome["type"].as_str(), outcome["version"].as_u64()),
-        (Some("outcome"), Some(1))
-    );
+    check_line(&serde_json::from_str(OUTCOME_SCHEMA).unwrap(), &outcome);
     assert_eq!(
         (outcome["text"].as_str(), outcome["calls"].as_u64()),
         (Some("Done."), Some(1))

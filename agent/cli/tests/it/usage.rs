@@ -58,14 +58,6 @@ fn every_command_has_help() {
 }
 
 #[test]
-fn every_command_is_in_the_readme() {
-    let readme = include_str!("../../README.md");
-    for name in COMMANDS {
-        assert!(readme.contains(&format!("toolcrib {name}")), "{name}");
-    }
-}
-
-#[test]
 fn the_version_is_printed() {
     assert_eq!(
         Crib::new().run(&["--version"]).expect(0).stdout,

@@ -108,53 +108,6 @@ fn a_page_of_a_host_that_the_user_names_is_read() {
 }
 
 #[test]
-fn the_session_of_the_readme_reads_a_page_and_answers_from_it() {
-    let (crib, server) = (Crib::new(), PageServer::with_page());
-    let port = server.host.split_once(':').unwrap().1;
-    let readme = include_str!("../../../../README.md").replace(":8000", &format!(":{port}"));
-    let block = readme
-        .split_once("<!-- web -->\n```text\n$ toolcrib ")
-        .unwrap()
-        .1
-        .split_once("```")
-        .unwrap()
-        .0;
-    let (command, expected) = block.split_once("\n-> ").unwrap();
-    let expected = format!("-> {expected}");
-
-    let url = format!("http://localhost:{port}/stock.html");
-    let call = json!({"calls": [{"name": "web.fetch", "arguments": {"url": url}}]}).to_string();
-    std::fs::write(
-        crib.root().join("turns.json"),
-        format!(r#"[{call}, {{"text": "There are 42 hammers in stock."}}]"#),
-    )
-    .unwrap();
-    let ended = crib.run(
-        &shlex::split(&command.replace("\\\n", ""))
-            .unwrap()
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>(),
-    );
-    let ended = ended.expect(0);
-    let shown = format!("{}{}", ended.stdout, ended.stderr);
-    for line in expected.lines() {
-        // Times and the size vary.
-        let stable = line.split_once("ms").map_or(line, |(before, _)| {
-            before.trim_end_matches(|c: char| c.is_ascii_digit())
-        });
-        assert!(
-            shown.lines().any(|shown| shown.starts_with(stable)),
-            "{line} is not in {shown}"
-        );
-    }
-    assert!(
-        expected.lines().count() == 4 && server.heads().len() == 1,
-        "{expected}"
-    );
-}
-
-#[test]
 fn flags_name_a_host_as_the_users_file_does() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
     let flags = ["--private-host", &server.host, "--grant", &server.clause()];
