@@ -1,7 +1,7 @@
 //! [`TerminalAsker`]: asks the person at the terminal to approve calls.
 
 mod excerpt;
-mod preview;
+pub(crate) mod preview;
 mod question;
 
 use std::path::PathBuf;
@@ -51,6 +51,7 @@ impl TerminalAsker {
             && asked.may_be_kept()
             && host::remote_tools().may_permit(asked.approval.tool);
         let mut dialogue = Dialogue::open(&self.console).await;
+        self.console.effects.note_question(asked.approval.cx);
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;

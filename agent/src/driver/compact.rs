@@ -5,6 +5,7 @@ use std::ops::Range;
 use tools::head;
 use tools::protocol::{Message, Role};
 
+use super::checkpoint::LastCheckpoint;
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
 use super::{Driver, DriverError, RunContext};
@@ -124,6 +125,22 @@ impl Driver {
         } else {
             Err(error)
         }
+    }
+
+    /// Compacts the conversation as if the model's context were as large as the next request. A resumed session has it so, too.
+    pub(super) async fn compact_on_request(
+        &self,
+        run: &mut Run,
+        last: &mut Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        let before = self.request_size(run, run_cx);
+        let room = Room {
+            tokens: before.tokens,
+            cause: CompactionCause::Requested,
+        };
+        self.compact(run, room, before, run_cx).await?;
+        self.checkpoint(run, last, run_cx).await
     }
 
     /// Shortens the next request and reports it. Returns true if the request is smaller than before, or if the run has ended.

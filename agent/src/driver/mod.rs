@@ -89,6 +89,8 @@ pub struct Driver {
     handle: RunHandle,
     events: Option<Arc<dyn EventSink>>,
     checkpoints: bool,
+    /// True if the next run compacts its conversation first.
+    compacts: bool,
 }
 
 /// The session, token, runtime and sink of one run.
@@ -155,7 +157,22 @@ impl Driver {
             handle: RunHandle::new(),
             events: None,
             checkpoints: false,
+            compacts: false,
         }
+    }
+
+    /// Replaces the provider for the runs that begin from now on. The conversation of a session goes on with it, as with a
+    /// [fallback](Self::with_fallbacks). [`RunOptions::context_tokens`] was that of the former one, and is forgotten.
+    #[must_use]
+    pub fn with_provider(mut self, provider: Arc<dyn Provider>) -> Self {
+        self.provider = provider;
+        self.options.context_tokens = None;
+        self
+    }
+
+    /// Returns the provider with which runs begin.
+    pub fn provider(&self) -> &Arc<dyn Provider> {
+        &self.provider
     }
 
     /// Sets the step limit: the most turns a run requests. Defaults to [`DEFAULT_MAX_STEPS`].
@@ -283,14 +300,23 @@ impl Driver {
     ) -> Result<Summary, DriverError> {
         self.check_prompt(&prompt)?;
         add_known_texts(session.context(), &prompt);
-        let mut messages: Vec<_> = session.system_message().into_iter().collect();
-        let before = messages.len();
-        messages.extend_from_slice(session.messages());
+        let (mut messages, before) = session.request_messages();
         messages.push(prompt.into_message());
-        let mut run = Run::new(messages).with_earlier_turns(session.turns());
-        run.compaction = session.compaction.clone().moved(|at| at + before);
-        run.writers = session.writers.moved(|at| at + before);
+        let run = session.enter(Run::new(messages), before);
         self.drive(session, run, before, check).await
+    }
+
+    /// Compacts the conversation of a session now, whatever its size: later requests leave out older results, and have a summary of older
+    /// messages, for which the model is asked. The last turn stays. [`Event::Compacted`] says what changed, if anything did.
+    ///
+    /// # Errors
+    /// Returns a [`DriverError`] if the request for the summary ends the run, or if the session cannot be recorded.
+    pub async fn compact(&self, session: &mut Session) -> Result<Summary, DriverError> {
+        let (messages, before) = session.request_messages();
+        let run = session.enter(Run::answered(messages), before);
+        let mut driver = self.clone();
+        driver.compacts = true;
+        driver.drive(session, run, before, &mut |_, _| None).await
     }
 
     /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget, in a loop or
@@ -393,6 +419,9 @@ impl Driver {
         let steps = async {
             note_tasks(&mut run, &run_cx);
             let mut step = self.begin(&mut run, &mut last, &run_cx).await;
+            if step.is_ok() && self.compacts {
+                step = self.compact_on_request(&mut run, &mut last, &run_cx).await;
+            }
             if step.is_ok() {
                 step = self.steer(&mut run, &mut last, &run_cx).await;
             }
@@ -460,7 +489,7 @@ impl Driver {
         }
         summary.spent = budget.spent();
         // A prompt that no model has answered is not kept, so that it can be given again.
-        if summary.steps > 0 {
+        if summary.steps > 0 || self.compacts {
             session.complete_run(run, before);
         }
         progress.present = None;

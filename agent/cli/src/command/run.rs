@@ -7,6 +7,7 @@ use agent::{ApprovalRequest, DeferredConsent, Run, Session};
 use clap::Args;
 
 use crate::attachment::Attachment;
+use crate::detail::DetailOptions;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::how_to_grant;
@@ -43,6 +44,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     output: OutputOption,
+
+    #[command(flatten)]
+    detail: DetailOptions,
 }
 
 impl RunArgs {
@@ -62,6 +66,7 @@ impl RunArgs {
             .options
             .open(format, console, how_to_grant, token.clone(), consent);
         let mut opened = opening.await?;
+        opened.show(self.detail.detail(), None);
         let session = &mut opened.session;
         let runner = &opened.runner;
         if let Some(attachment) = attachments.first().filter(|_| runner.is_direct()) {

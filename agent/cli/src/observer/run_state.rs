@@ -167,7 +167,7 @@ impl OpenCall {
         Some(format!(
             "   {} {}",
             paint(STRONG, visible(&tool)),
-            progress_text(&progress)
+            progress_text(&last_line(progress))
         ))
     }
 
@@ -178,6 +178,21 @@ impl OpenCall {
             .map(|agent| format!("{}: ", visible(agent)))
             .unwrap_or_default();
         let name = format!("{agent}{}", visible(&self.name));
+        // The lines of a program stand below its name.
+        if let Some((
+            _,
+            Progress {
+                message: Some(message),
+                ..
+            },
+        )) = &self.progress
+            && message.contains('\n')
+        {
+            let lines = message
+                .lines()
+                .map(|line| format!("\n{}", fit::cut(&visible(line), SHOWN)));
+            return name + &lines.collect::<String>();
+        }
         match &self.progress {
             Some((tool, progress)) if *tool == self.name => {
                 format!("{name} {}", progress_text(progress))
@@ -188,6 +203,13 @@ impl OpenCall {
             None => name,
         }
     }
+}
+
+/// Returns a progress report with the last line of its message.
+fn last_line(mut progress: Progress) -> Progress {
+    let message = progress.message.take();
+    progress.message = message.map(|text| text.lines().last().unwrap_or_default().to_owned());
+    progress
 }
 
 /// Returns a progress report as visible text, such as `3 of 10: moving files`, cut to [`SHOWN`].
