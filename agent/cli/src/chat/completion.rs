@@ -38,6 +38,8 @@ impl Completion {
         }
         let path = word.strip_prefix('@');
         let path = path.or_else(|| word.strip_prefix('!').filter(|_| start == 0));
+        // Without a model, a path is the value of an argument.
+        let path = path.or_else(|| word.split_once('=').map(|(_, value)| value));
         let path = path.unwrap_or(word);
         (before.len() - path.len(), self.paths(path))
     }
