@@ -16,6 +16,9 @@ use crate::prompt_runner::RunInput;
 /// The tools that run a program, and a script.
 const TOOLS: [&str; 2] = ["exec.run", "exec.shell"];
 
+/// The signs with which a line may mean more to a shell than a program and its words.
+const SIGNS: &str = "|&;<>$`*?(){}[]~#\n";
+
 /// The answer to the result of the program.
 const ANSWER: &str = "You ran this command.";
 
@@ -49,7 +52,7 @@ impl Chat {
 /// Returns the call that runs a command line.
 fn typed_call(text: &str, tools: &ToolSet) -> Result<ToolCall, String> {
     let [run, shell] = TOOLS;
-    let (tool, arguments) = if is_script(text) {
+    let (tool, arguments) = if text.contains(|c| SIGNS.contains(c)) {
         (shell, json!({"script": text}))
     } else {
         let words = shlex::split(text).ok_or("unclosed quote; close it, or remove it")?;
@@ -66,26 +69,6 @@ fn typed_call(text: &str, tools: &ToolSet) -> Result<ToolCall, String> {
         ));
     }
     Ok(ToolCall::new("typed", tool, arguments))
-}
-
-/// Returns true if a shell would do more than to start a program with these words.
-fn is_script(text: &str) -> bool {
-    let (mut quote, mut is_escaped) = (None, false);
-    text.chars().any(|c| {
-        if is_escaped {
-            is_escaped = false;
-            return false;
-        }
-        match (quote, c) {
-            (None | Some('"'), '\\') => is_escaped = true,
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), _) if open == c => quote = None,
-            (Some('"'), '$' | '`') => return true,
-            (None, _) => return "|&;<>$`*?(){}[]~#\n".contains(c),
-            _ => {}
-        }
-        false
-    })
 }
 
 /// A provider whose first turn is a call of the person's. The model takes all other turns.
@@ -124,35 +107,6 @@ impl Provider for TypedCall {
         match self.turn(request) {
             Some(turn) => Box::pin(std::future::ready(Ok(turn))),
             None => self.model.complete(request),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_without_signs_of_a_shell_is_a_program() {
-        for text in [
-            "git status",
-            "grep 'a|b' c",
-            r#"echo "a;b""#,
-            r"echo \$x",
-            "ls -l a.b",
-        ] {
-            assert!(!is_script(text), "{text}");
-        }
-        for text in [
-            "a | b",
-            "a > b",
-            "a && b",
-            "echo $x",
-            r#"echo "$x""#,
-            "ls *.rs",
-            "cd ~",
-        ] {
-            assert!(is_script(text), "{text}");
         }
     }
 }

@@ -29,18 +29,17 @@ fn tab_completes_commands_and_paths_of_the_workspace() {
     session.exp_string("fs:read:sub/inner.txt").unwrap();
     session.exp_string(READS).unwrap();
     // Nothing is completed outside of the workspace and in hidden folders.
-    for start in ["outs", ".hid", ".hidden/in", "../sec", "outside/sec", "/et"] {
+    for (start, whole) in [
+        ("outs", "outside"),
+        (".hid", ".hidden"),
+        (".hidden/in", "inner"),
+        ("../sec", "secret.txt"),
+        ("outside/sec", "secret.txt"),
+        ("/et", "/etc"),
+    ] {
         type_in(&mut session, &format!("fs.read path={start}\t\r"));
         let shown = session.exp_string(READS).unwrap();
-        assert!(
-            shown.contains(&format!("path={start}\r\n"))
-                || shown.contains(&format!("fs:read:{start}")),
-            "{start}: {shown}"
-        );
-        assert!(
-            !shown.contains("secret.txt") && !shown.contains("hidden/inner"),
-            "{start}: {shown}"
-        );
+        assert!(!shown.contains(whole), "{start}: {shown}");
     }
     leave(session);
 }
