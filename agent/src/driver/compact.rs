@@ -12,7 +12,8 @@ use super::{Driver, DriverError, RunContext};
 use crate::compacted::{Compacted, CompactionCause, RequestSize};
 use crate::event::Event;
 use crate::provider::{FailureKind, ProviderError};
-use crate::run::Run;
+use crate::run::{Run, Summary};
+use crate::session::Session;
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;
@@ -67,6 +68,19 @@ pub(super) fn is_context_length(error: &ProviderError) -> bool {
 }
 
 impl Driver {
+    /// Compacts the conversation of a session now, whatever its size: later requests leave out older results, and have a summary of older
+    /// messages, for which the model is asked. The last turn stays. [`Event::Compacted`] says what changed, if anything did.
+    ///
+    /// # Errors
+    /// Returns a [`DriverError`] if the request for the summary ends the run, or if the session cannot be recorded.
+    pub async fn compact(&self, session: &mut Session) -> Result<Summary, DriverError> {
+        let (messages, before) = session.request_messages();
+        let run = session.enter(Run::answered(messages), before);
+        let mut driver = self.clone();
+        driver.compacts = true;
+        driver.drive(session, run, before, &mut |_, _| None).await
+    }
+
     /// Returns the tokens that a request may have, if the size of the model's context is known.
     pub(super) fn context_tokens(&self) -> Option<u64> {
         let context = self.known_context()?;

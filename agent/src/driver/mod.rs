@@ -161,20 +161,6 @@ impl Driver {
         }
     }
 
-    /// Replaces the provider for the runs that begin from now on. The conversation of a session goes on with it, as with a
-    /// [fallback](Self::with_fallbacks). [`RunOptions::context_tokens`] was that of the former one, and is forgotten.
-    #[must_use]
-    pub fn with_provider(mut self, provider: Arc<dyn Provider>) -> Self {
-        self.provider = provider;
-        self.options.context_tokens = None;
-        self
-    }
-
-    /// Returns the provider with which runs begin.
-    pub fn provider(&self) -> &Arc<dyn Provider> {
-        &self.provider
-    }
-
     /// Sets the step limit: the most turns a run requests. Defaults to [`DEFAULT_MAX_STEPS`].
     #[must_use]
     pub fn with_max_steps(mut self, max_steps: u32) -> Self {
@@ -304,19 +290,6 @@ impl Driver {
         messages.push(prompt.into_message());
         let run = session.enter(Run::new(messages), before);
         self.drive(session, run, before, check).await
-    }
-
-    /// Compacts the conversation of a session now, whatever its size: later requests leave out older results, and have a summary of older
-    /// messages, for which the model is asked. The last turn stays. [`Event::Compacted`] says what changed, if anything did.
-    ///
-    /// # Errors
-    /// Returns a [`DriverError`] if the request for the summary ends the run, or if the session cannot be recorded.
-    pub async fn compact(&self, session: &mut Session) -> Result<Summary, DriverError> {
-        let (messages, before) = session.request_messages();
-        let run = session.enter(Run::answered(messages), before);
-        let mut driver = self.clone();
-        driver.compacts = true;
-        driver.drive(session, run, before, &mut |_, _| None).await
     }
 
     /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget, in a loop or
