@@ -21,10 +21,7 @@ pub(crate) async fn report_output(cx: &ToolContext, running: &Running<Capture>) 
     let mut seen = [0, 0];
     loop {
         tokio::time::sleep(INTERVAL).await;
-        let streams = [
-            running.with_stdout(|stdout| look(stdout)),
-            running.with_stderr(|stderr| look(stderr)),
-        ];
+        let streams = [running.with_stdout(look), running.with_stderr(look)];
         let changed = (0..2).find(|index| streams[*index].0 != seen[*index]);
         seen = [streams[0].0, streams[1].0];
         let lines = changed.map(|index| last_lines(&streams[index].1));

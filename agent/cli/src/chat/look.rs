@@ -17,8 +17,8 @@ impl Chat {
         let Some(call) = messages.iter().flat_map(Message::calls).last() else {
             return notice::note("the conversation has no call yet");
         };
-        let parts = messages.iter().rev().flat_map(|message| &message.parts);
-        let result = parts.into_iter().find_map(|part| match part {
+        let mut parts = messages.iter().rev().flat_map(|message| &message.parts);
+        let result = parts.find_map(|part| match part {
             Part::ToolResult { id, result, .. } if *id == call.id => Some(result),
             _ => None,
         });

@@ -52,7 +52,7 @@ impl Chat {
 /// Returns the call that runs a command line.
 fn typed_call(text: &str, tools: &ToolSet) -> Result<ToolCall, String> {
     let [run, shell] = TOOLS;
-    let (tool, arguments) = if text.contains(|c| SIGNS.contains(c)) {
+    let (tool, arguments) = if text.contains(|c: char| SIGNS.contains(c)) {
         (shell, json!({"script": text}))
     } else {
         let words = shlex::split(text).ok_or("unclosed quote; close it, or remove it")?;

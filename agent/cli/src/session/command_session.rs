@@ -43,6 +43,7 @@ impl ProgramSession {
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
             RunInput::Resume(run) => driver.resume(session, *run).await,
+            RunInput::Compact => driver.compact(session).await,
         };
         let failures = observer.finish();
         SessionEnd {
