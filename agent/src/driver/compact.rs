@@ -105,7 +105,7 @@ impl Driver {
         if before.tokens < room.percent(NEAR_LIMIT) {
             return Ok(false);
         }
-        self.compact(run, room, before, run_cx).await
+        self.compact_run(run, room, before, run_cx).await
     }
 
     /// Compacts the conversation after the service refused it as longer than the context. Returns true.
@@ -134,7 +134,7 @@ impl Driver {
             tokens,
             cause: CompactionCause::ContextLength,
         };
-        if self.compact(run, room, refused, run_cx).await? {
+        if self.compact_run(run, room, refused, run_cx).await? {
             Ok(true)
         } else {
             Err(error)
@@ -153,12 +153,12 @@ impl Driver {
             tokens: before.tokens,
             cause: CompactionCause::Requested,
         };
-        self.compact(run, room, before, run_cx).await?;
+        self.compact_run(run, room, before, run_cx).await?;
         self.checkpoint(run, last, run_cx).await
     }
 
     /// Shortens the next request and reports it. Returns true if the request is smaller than before, or if the run has ended.
-    async fn compact(
+    async fn compact_run(
         &self,
         run: &mut Run,
         room: Room,
