@@ -51,6 +51,7 @@ fn style(line: &str) -> Style {
 
 #[cfg(test)]
 mod tests {
+    use super::super::excerpt::ANSWER_V;
     use super::*;
     use crate::notice::paint;
 
@@ -58,7 +59,7 @@ mod tests {
 
     /// Returns the text without styles and marks.
     fn plain(preview: &Preview, is_whole: bool) -> String {
-        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH).text)
+        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH, ANSWER_V).text)
             .to_string()
             .replace("  | ", "")
     }
