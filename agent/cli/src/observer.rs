@@ -65,6 +65,8 @@ pub(crate) struct CallFailures {
     pub(crate) protected: Vec<String>,
     /// The first error of the output.
     pub(crate) output: Option<Error>,
+    /// True if later requests leave out a part of the conversation.
+    pub(crate) is_compacted: bool,
 }
 
 /// A failed call.
@@ -219,6 +221,7 @@ impl Observer {
             refusals,
             protected,
             output: state.output.take(),
+            is_compacted: state.is_compacted,
         }
     }
 

@@ -148,6 +148,9 @@ impl PromptRunner {
         };
         drop(animation);
         let failures = observer.finish();
+        if !has_prompt && !failures.is_compacted {
+            notice::note("the conversation has no older part that a summary would shorten");
+        }
         let mut written = failures.output.map_or(Ok(()), Err);
         // A replayed call emits no event. A chat goes on after the replayed answer.
         let is_replayed = is_resumed && self.resume.is_some();

@@ -141,7 +141,7 @@ impl Driver {
         }
     }
 
-    /// Compacts the conversation as if the model's context were as large as the next request. A resumed session has it so, too.
+    /// Compacts the conversation as if the model's context were as large as its messages are now. A resumed session has it so, too.
     pub(super) async fn compact_on_request(
         &self,
         run: &mut Run,
@@ -150,7 +150,7 @@ impl Driver {
     ) -> Result<(), DriverError> {
         let before = self.request_size(run, run_cx);
         let room = Room {
-            tokens: before.tokens,
+            tokens: run.compaction.tokens(request_bytes(run)),
             cause: CompactionCause::Requested,
         };
         self.compact_run(run, room, before, run_cx).await?;
@@ -207,6 +207,9 @@ impl Driver {
             if !room.is_refused() && compacted.summary_problem.is_some() {
                 run.compaction.next_summary = size + least;
             }
+        }
+        if room.cause == CompactionCause::Requested {
+            return Ok(());
         }
         // The model has not seen the newest results yet.
         let most = room.limit(NEAR_LIMIT);

@@ -1,6 +1,6 @@
 //! [`SlashCommand`]: the commands of a chat.
 
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tools::{Clause, join};
 
@@ -156,6 +156,12 @@ fn reason(text: &str, error: &clap::Error) -> String {
     match error.kind() {
         clap::error::ErrorKind::InvalidSubcommand => {
             let near = error.get(ContextKind::SuggestedSubcommand);
+            // The last one is the nearest.
+            let near = near.and_then(|near| match near {
+                ContextValue::Strings(names) => names.last(),
+                ContextValue::String(name) => Some(name),
+                _ => None,
+            });
             let near = near.map(|near| format!("; did you mean {near}?"));
             let near = near.unwrap_or_default();
             format!(

@@ -35,6 +35,8 @@ pub(super) struct RunState {
     /// The start of the model's current request, if no call is open.
     request_started: Instant,
     pub(super) is_done: bool,
+    /// True if later requests leave out a part of the conversation.
+    pub(super) is_compacted: bool,
     /// The time of the last progress line.
     progress_shown: Option<Instant>,
     /// The first error of the output.
@@ -113,6 +115,7 @@ impl RunState {
                 self.protected.extend(files.iter().map(ToString::to_string))
             }
             Event::ApprovalDeferred { id, .. } => self.open.retain(|call| call.id != *id),
+            Event::Compacted(_) if agent.is_none() => self.is_compacted = true,
             Event::Done(_) if agent.is_none() => self.is_done = true,
             _ => {}
         }
@@ -242,6 +245,7 @@ impl Default for RunState {
             started: now,
             request_started: now,
             is_done: false,
+            is_compacted: false,
             progress_shown: None,
             output: None,
         }

@@ -7,6 +7,12 @@ use crate::chat_terminal::{READS, chat, leave, type_in};
 use crate::model::{ANSWER, serve};
 use crate::terminal::{QUESTION, say};
 
+/// A reply to a request of many tokens.
+const COUNTED: &str = concat!(
+    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Short.\"},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: {\"id\":\"y\",\"choices\":[],\"usage\":{\"prompt_tokens\":20000,\"completion_tokens\":3,\"total_tokens\":20003}}\n\n",
+    "data: [DONE]\n\n",
+);
 const MAY_WRITE: [&str; 2] = ["--allow", "fs:write:**"];
 
 fn openai<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -30,12 +36,12 @@ fn tab_completes_commands_and_paths_of_the_workspace() {
     session.exp_string(READS).unwrap();
     // Nothing is completed outside of the workspace and in hidden folders.
     for (start, whole) in [
-        ("outs", "outside"),
-        (".hid", ".hidden"),
-        (".hidden/in", "inner"),
-        ("../sec", "secret.txt"),
-        ("outside/sec", "secret.txt"),
-        ("/et", "/etc"),
+        ("outs", "path=outside"),
+        (".hid", "path=.hidden"),
+        (".hidden/in", "path=.hidden/inner"),
+        ("../sec", "path=../secret"),
+        ("outside/sec", "path=outside/secret"),
+        ("/et", "path=/etc"),
     ] {
         type_in(&mut session, &format!("fs.read path={start}\t\r"));
         let shown = session.exp_string(READS).unwrap();
@@ -146,12 +152,11 @@ fn all_changes_and_the_last_call_are_shown() {
     assert!(last.contains("sub/new.txt"), "{last}");
     session.send_line("/diff").unwrap();
     session.exp_string("--- README.md").unwrap();
-    let shown = session.exp_string(READS).unwrap();
+    let shown = session.exp_string("+++ sub/new.txt").unwrap();
     assert!(
         shown.contains("-# Hello") && shown.contains("+# Good") && !shown.contains("Bye"),
         "{shown}"
     );
-    assert!(shown.contains("+++ sub/new.txt"), "{shown}");
     leave(session);
 }
 
@@ -171,9 +176,9 @@ fn a_typed_program_runs_under_the_rules_of_the_model_which_reads_its_output() {
     say(&mut session, "!printf %s a", &[QUESTION]);
     say(&mut session, "n", &["denied it", READS]);
     say(&mut session, "!seq 7 | head -n 1", &[QUESTION]);
-    say(&mut session, "y", &["| 7", READS]);
+    say(&mut session, "y", &["| 1\r\n", READS]);
     say(&mut session, "!", &["name a program", READS]);
-    say(&mut session, "what was it?", &["It says hello.", READS]);
+    say(&mut session, "what was it?", &["It says hello."]);
     leave(session);
     let requests: Vec<_> = requests.iter().collect();
     let [request] = &requests[..] else {
@@ -188,11 +193,11 @@ fn a_typed_program_runs_under_the_rules_of_the_model_which_reads_its_output() {
 #[test]
 fn a_conversation_is_compacted_on_request_and_another_one_is_resumed() {
     let (url, requests) = serve([
-        Some(ANSWER),
-        Some(ANSWER),
-        Some(ANSWER),
-        Some(ANSWER),
-        Some(ANSWER),
+        Some(COUNTED),
+        Some(COUNTED),
+        Some(COUNTED),
+        Some(COUNTED),
+        Some(COUNTED),
     ]);
     let crib = Crib::new();
     let long = "word ".repeat(800);

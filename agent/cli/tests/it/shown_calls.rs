@@ -4,6 +4,8 @@ use crate::Crib;
 use crate::terminal::{QUESTION, asked, end_with, on_terminal, rest};
 
 const EDIT: &str = "fs.edit path=README.md old=Hello new=Bye";
+/// A line of a difference on a terminal.
+const ADDED: &str = "| \u{1b}[32m+# Bye";
 const MAY_WRITE: [&str; 2] = ["--allow", "fs:write:**"];
 
 fn run(crib: &Crib, prompt: &str, flags: &[&str]) -> crate::Ended {
@@ -37,7 +39,7 @@ fn a_long_difference_ends_with_a_count_unless_all_is_wanted() {
         );
         let ended = run(&crib, &prompt, flags);
         assert_eq!(
-            ended.stderr.matches("\n  | +line\\u{1b}\n").count(),
+            ended.stderr.matches("  | +line\\u{1b}\n").count(),
             count,
             "{ended:#?}"
         );
@@ -56,12 +58,9 @@ fn a_quiet_run_shows_the_answer_alone() {
 fn a_call_that_a_person_has_seen_is_not_shown_again() {
     let crib = Crib::new();
     let (session, question) = asked(&crib, &["run", "--provider", "direct", EDIT]);
-    assert!(question.contains("| +# Bye"), "{question}");
+    assert!(question.contains(ADDED), "{question}");
     let (rest, code) = end_with(session, "y");
-    assert!(
-        !rest.contains("| +# Bye") && rest.contains("summary"),
-        "{rest}"
-    );
+    assert!(!rest.contains(ADDED) && rest.contains("summary"), "{rest}");
     assert_eq!(code, 0);
 }
 
