@@ -66,6 +66,8 @@ pub enum CompactionCause {
     NearLimit,
     /// The service refused the request because it is longer than the context.
     ContextLength,
+    /// The host [asked for it](crate::Driver::compact).
+    Requested,
 }
 
 /// The size of a request.

@@ -178,6 +178,16 @@ impl Run {
         }
     }
 
+    /// Creates a run of an answered conversation, which asks for no turn.
+    pub(crate) fn answered(messages: Vec<Message>) -> Self {
+        let mut run = Self::new(messages);
+        run.state = RunPhase::Done(Outcome::Answer {
+            text: run.last_text(),
+            stop: StopReason::Answer,
+        });
+        run
+    }
+
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.
     #[must_use]
     pub fn with_earlier_turns(mut self, turns: u64) -> Self {

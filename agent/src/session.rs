@@ -212,6 +212,22 @@ impl Session {
         self.tools.execute(&self.cx, name, arguments)
     }
 
+    /// Returns the messages of a request without a prompt, and the number of those that do not belong to the conversation.
+    pub(crate) fn request_messages(&self) -> (Vec<Message>, usize) {
+        let mut messages: Vec<_> = self.system_message().into_iter().collect();
+        let before = messages.len();
+        messages.extend_from_slice(&self.messages);
+        (messages, before)
+    }
+
+    /// Gives a run of this session, whose first `before` messages do not belong to the conversation, the facts about the others.
+    pub(crate) fn enter(&self, run: Run, before: usize) -> Run {
+        let mut run = run.with_earlier_turns(self.turns());
+        run.compaction = self.compaction.clone().moved(|at| at + before);
+        run.writers = self.writers.moved(|at| at + before);
+        run
+    }
+
     /// Raises the number of turns to at least `turn`, so that no later turn reuses the number.
     pub(crate) fn record_turn(&self, turn: u64) {
         self.turns.fetch_max(turn, Ordering::Relaxed);

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::context::ToolContext;
-use crate::handler::{Handler, HandlerFuture};
+use crate::handler::{Handler, HandlerFuture, PreviewFuture};
 use crate::input::Input;
+use crate::isolate::{Isolated, Panic};
+use crate::preview::Preview;
 use crate::tool_error::ToolErrorKind;
 
 /// Code around a handler. It sees the call before the tool, sees the result after it, and can answer instead of the tool.
@@ -81,6 +83,28 @@ impl<'a> Next<'a> {
     /// Returns the arguments of the call, including secrets. To show or store them, use [`Entry::mask`](crate::Entry::mask).
     pub fn arguments(&self) -> &Value {
         self.arguments.value()
+    }
+
+    /// Makes the tool's preview of the call as it is now, for a layer that shows what a call does about which nobody was asked. Returns
+    /// `None` if the tool declares no preview, or if the call is one that the tool keeps for later.
+    ///
+    /// The preview can read what the call can read without a question, and changes nothing. It uses the call's time, so the layer limits
+    /// it.
+    pub fn preview(&self) -> Option<PreviewFuture<'a>> {
+        if self.handler.kept_call().is_some() {
+            return None;
+        }
+        let made = Panic::catch(|| {
+            self.handler
+                .preview(self.cx.for_preview(), self.arguments.clone())
+        });
+        let preview = made.ok().flatten()?;
+        Some(Box::pin(async {
+            match Isolated::new(|| preview).await {
+                Ok(made) => made.map(Preview::truncate),
+                Err(Panic(message)) => Err(ToolErrorKind::Panicked { message }.into()),
+            }
+        }))
     }
 
     /// Runs the inner layers and the handler. Pass the context that the layer received, or one derived from it with a narrower grant or

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use protocol::Digest;
 
 use crate::tool_error::ToolError;
+use crate::visible::head;
 
 /// The future of a [`Preview`].
 pub type PreviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Preview, ToolError>> + Send + 'a>>;
@@ -98,6 +99,26 @@ impl Preview {
     pub fn digest(&self) -> Digest {
         Digest::hash_bytes(format!("{} {} {:?}", self.is_diff, self.bound, self.basis).as_bytes())
     }
+
+    /// Truncates the text to its limits.
+    pub(crate) fn truncate(mut self) -> Self {
+        let text = &mut self.text;
+        let lines = text
+            .split_inclusive('\n')
+            .take(Self::MAX_LINES)
+            .map(str::len)
+            .sum::<usize>();
+        let end = head(text, lines.min(Self::MAX_BYTES)).len();
+        let missing = text.len() - end;
+        if missing > 0 {
+            text.truncate(end);
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            *text += &format!("[… {missing} more bytes are not shown …]\n");
+        }
+        self
+    }
 }
 
 /// The preview that an approver receives. `None` if the tool declares none.
@@ -107,4 +128,43 @@ pub(crate) type PreviewOutcome = Option<Result<Preview, ToolError>>;
 pub(crate) trait PreviewSource: fmt::Debug + Send + Sync {
     /// Runs the tool's preview of the call, within a time limit, or returns the one that was made for this question.
     fn run_preview(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_is_kept() {
+        for text in [
+            "",
+            "a",
+            "a\n",
+            &"a\n".repeat(Preview::MAX_LINES),
+            &"é".repeat(Preview::MAX_BYTES / 2),
+        ] {
+            assert_eq!(Preview::diff(text).truncate().text(), text);
+        }
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_says_how_much_is_missing() {
+        let lines = "é\n".repeat(Preview::MAX_LINES + 7);
+        let kept = Preview::summary(lines).truncate();
+        assert_eq!(kept.text().lines().count(), Preview::MAX_LINES + 1);
+        assert!(
+            kept.text().ends_with("[… 21 more bytes are not shown …]\n"),
+            "{:?}",
+            kept.text().lines().last()
+        );
+
+        let line = format!("a{}", "é".repeat(Preview::MAX_BYTES));
+        let kept = Preview::summary(line).truncate();
+        let missing = Preview::MAX_BYTES + 2;
+        assert!(
+            kept.text()
+                .ends_with(&format!("\n[… {missing} more bytes are not shown …]\n"))
+        );
+        assert!(kept.text().len() < Preview::MAX_BYTES + 100);
+    }
 }

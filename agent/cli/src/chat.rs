@@ -1,10 +1,14 @@
 //! [`Chat`]: a session of many prompts.
 
 mod command;
+mod completion;
 mod editor;
 mod input;
 mod line;
+mod look;
+mod model;
 mod page;
+mod typed_program;
 mod typing;
 
 use agent::consent::rules_from_grant;
@@ -16,6 +20,7 @@ use tools::{CancellationToken, Clause, Grant, join};
 
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
+pub(crate) use self::completion::Completion;
 pub(crate) use self::input::Input;
 use self::line::{Line, prompt};
 use self::typing::Typing;
@@ -23,6 +28,7 @@ use crate::attachment::Attachment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::journal::JournalOptions;
 use crate::notice;
 use crate::prompt_runner::RunInput;
 use crate::session::OpenSession;
@@ -37,6 +43,10 @@ pub(crate) struct Chat {
     pub(crate) root: PathBuf,
     /// The lines that were typed during a run and wait for its end.
     pub(crate) waiting: VecDeque<Line>,
+    /// The journal of this session and others.
+    pub(crate) journal: JournalOptions,
+    /// The session that the chat goes on with, once the person has named one.
+    pub(crate) next: Option<JournalOptions>,
 }
 
 impl Chat {
@@ -73,11 +83,16 @@ impl Chat {
                 Ok(ParsedLine::Prompt(prompt)) => self.run_typed(prompt).await?,
                 Ok(ParsedLine::ServerPrompt(call)) => self.run_prompt(&call).await?,
                 Ok(ParsedLine::Command(SlashCommand::Quit)) => break,
+                Ok(ParsedLine::Program(text)) => self.run_program(&text).await?,
+                Ok(ParsedLine::Command(SlashCommand::Compact)) => self.compact().await?,
                 Ok(ParsedLine::Command(command)) => self.execute(command).await,
                 Err(reason) => usage_error(&reason),
             };
             if exit != Exit::Success {
                 first_failure.get_or_insert(exit);
+            }
+            if self.next.is_some() {
+                break;
             }
         }
         Ok(first_failure
@@ -202,6 +217,11 @@ impl Chat {
             SlashCommand::Select { globs } => return self.select(&globs),
             SlashCommand::Grant { clauses } => self.grant(&clauses),
             SlashCommand::Clear => self.clear(),
+            SlashCommand::Last => self.show_last(),
+            SlashCommand::Diff => self.show_diff(),
+            SlashCommand::Cost => self.show_cost(),
+            SlashCommand::Model { name } => return self.change_model(name.as_deref()),
+            SlashCommand::Resume { id } => return self.resume(id).await,
             SlashCommand::Prompts => {
                 let (prompts, failures) = self.opened.servers.prompts(true).await;
                 notice::write(&page::prompts(prompts, notice::width()));
@@ -211,7 +231,7 @@ impl Chat {
                 let (prompts, _) = self.opened.servers.prompts(false).await;
                 notice::write(&page::help(prompts, notice::width()));
             }
-            SlashCommand::Quit => {}
+            SlashCommand::Compact | SlashCommand::Quit => {}
         }
         Exit::Success
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tools::IgnorePoison as _;
 
+use crate::effect_log::EffectLog;
 use crate::error::Error;
 use crate::keyboard;
 use crate::notice::{write as write_stderr, write_line};
@@ -17,6 +18,8 @@ use crate::status_lines::{StatusLines, Wait};
 /// a question is open.
 #[derive(Debug, Default)]
 pub(crate) struct Console {
+    /// The effects of the calls of the session.
+    pub(crate) effects: EffectLog,
     state: Mutex<ConsoleState>,
     /// Held by the one that reads from the terminal.
     reader: tokio::sync::Mutex<()>,

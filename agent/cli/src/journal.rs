@@ -76,6 +76,14 @@ impl JournalOptions {
         }
     }
 
+    /// Returns these options for another session of the same records.
+    pub(crate) fn with_resume(&self, id: Option<String>) -> Self {
+        Self {
+            resume: Some(id),
+            ..self.clone()
+        }
+    }
+
     /// Returns the journal, as an absolute path if the current directory is known.
     pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
         let path = self.journal.as_ref()?;

@@ -1,5 +1,6 @@
 //! [`Observer`]: shows the events of a run.
 
+pub(crate) mod effect_lines;
 mod event_line;
 mod run_state;
 
@@ -12,15 +13,18 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tools::protocol::{Message, Part, Role};
 use tools::{
-    CancellationToken, ErrorCode, IgnorePoison as _, ToolCall, ToolResult, counted, visible_line,
+    CancellationToken, ErrorCode, IgnorePoison as _, Preview, ToolCall, ToolResult, counted,
+    visible_line,
 };
 
+use self::effect_lines::{argument_lines, effect_lines};
 use self::event_line::{
     compacted_line, failure, line, plan_lines, prefix_line, result_line, search_line, summary_line,
     target_suffix,
 };
 use self::run_state::{OpenCall, RunState};
 use crate::console::Console;
+use crate::detail::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{ALERT, FAINT, STRONG, paint};
@@ -40,6 +44,7 @@ pub(crate) struct Observer {
     format: OutputFormat,
     /// True if standard error shows status lines, so that progress needs no lines of its own.
     has_status_lines: bool,
+    detail: Detail,
     /// True if the provider reads no prompt, so that its changed beginning matters to nobody.
     pub(crate) is_direct: bool,
     /// True if the answer shows the results, so that the line of a failed call leaves out its message.
@@ -60,6 +65,8 @@ pub(crate) struct CallFailures {
     pub(crate) protected: Vec<String>,
     /// The first error of the output.
     pub(crate) output: Option<Error>,
+    /// True if later requests leave out a part of the conversation.
+    pub(crate) is_compacted: bool,
 }
 
 /// A failed call.
@@ -101,12 +108,15 @@ impl Observer {
     /// Returns an observer of a run that starts now. If the output fails, it cancels the run.
     pub(crate) fn new(
         format: OutputFormat,
+        detail: Detail,
         console: Arc<Console>,
         cancellation: CancellationToken,
     ) -> Self {
+        let has_lines = format == OutputFormat::Text && detail != Detail::Quiet;
         Self {
             format,
-            has_status_lines: format == OutputFormat::Text && StatusLines::are_shown(),
+            has_status_lines: has_lines && StatusLines::are_shown(),
+            detail,
             is_direct: false,
             has_results_in_answer: false,
             console,
@@ -150,11 +160,15 @@ impl Observer {
         let mut state = self.state();
         let (agent, own) = event_line::peel(event);
         let ended = state.record(agent, &own);
+        let effect = self.console.effects.take(event);
+        if let (None, Event::Done(summary)) = (agent, &*own) {
+            self.console.effects.add(summary);
+        }
         if state.output.is_some() {
             return;
         }
         let written = match self.format {
-            OutputFormat::Text => self.show(agent, &own, ended, &mut state),
+            OutputFormat::Text => self.show(agent, &own, (ended, effect), &mut state),
             OutputFormat::Json if !matches!(event, Event::Done(_)) => {
                 self.show_protected(agent, &own);
                 Ok(())
@@ -207,6 +221,7 @@ impl Observer {
             refusals,
             protected,
             output: state.output.take(),
+            is_compacted: state.is_compacted,
         }
     }
 
@@ -218,7 +233,7 @@ impl Observer {
         &self,
         agent: Option<&str>,
         event: &Event,
-        mut ended: Option<OpenCall>,
+        (mut ended, effect): (Option<OpenCall>, Option<Preview>),
         state: &mut RunState,
     ) -> Result<(), Error> {
         // The words of a sub-agent are not the answer, and its plan is not that of the session.
@@ -247,6 +262,9 @@ impl Observer {
         };
         if self.console.set_line_open(false) {
             output::untrusted_piece("\n")?;
+        }
+        if self.detail == Detail::Quiet && !matches!(event, Event::ProtectedFiles { .. }) {
+            return Ok(());
         }
         progress
             .into_iter()
@@ -294,7 +312,13 @@ impl Observer {
             } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
                 let arrow = paint(FAINT, "->");
-                format!("{arrow} {agent}{}{}", line(&call), target_suffix(targets))
+                let whole = (self.detail == Detail::Whole).then(|| argument_lines(arguments));
+                let whole = whole.unwrap_or_default();
+                format!(
+                    "{arrow} {agent}{}{}{whole}",
+                    line(&call),
+                    target_suffix(targets)
+                )
             }
             Event::ProtectedFiles { .. } => {
                 self.show_protected(path, event);
@@ -322,6 +346,7 @@ impl Observer {
                 if result.is_error && !self.has_results_in_answer {
                     line += &failure(result);
                 }
+                line += &effect_lines(self.detail, &name, result, effect.as_ref());
                 line
             }
             Event::ApprovalDeferred { request, .. } => format!(

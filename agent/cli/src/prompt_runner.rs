@@ -14,6 +14,7 @@ use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Host, Target};
 
 use crate::console::Console;
+use crate::detail::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::observer::{CallFailure, Observer};
@@ -33,6 +34,8 @@ pub(crate) struct PromptRunner {
     pub(crate) model: Option<String>,
     /// The form of standard output.
     pub(crate) format: OutputFormat,
+    /// The part of a run that standard error shows.
+    pub(crate) detail: Detail,
     /// The output for progress and questions.
     pub(crate) console: Arc<Console>,
     /// Words the hint for refused targets.
@@ -53,6 +56,8 @@ pub(crate) enum RunInput {
     Prompt(Prompt),
     /// The run of an earlier process.
     Resume(Box<Run>),
+    /// A shorter form of the conversation, without a prompt.
+    Compact,
 }
 
 /// The end of a run.
@@ -136,7 +141,7 @@ impl PromptRunner {
         // Without a model the answer has the results, so a terminal would show each failure twice.
         let has_results =
             self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let mut observer = Observer::new(self.format, self.console.clone(), token);
+        let mut observer = Observer::new(self.format, self.detail, self.console.clone(), token);
         observer.is_direct = self.is_direct();
         observer.has_results_in_answer = has_results;
         Arc::new(observer)
@@ -158,12 +163,17 @@ impl PromptRunner {
         let driver = self.driver.clone().with_handle(handle);
         let driver = driver.with_events(move |event| events.event(&event));
         let is_resumed = matches!(input, RunInput::Resume(_));
+        let has_prompt = !matches!(input, RunInput::Compact);
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
             RunInput::Resume(run) => driver.resume(session, *run).await,
+            RunInput::Compact => driver.compact(session).await,
         };
         drop(animation);
         let failures = observer.finish();
+        if !has_prompt && !failures.is_compacted {
+            notice::note("the conversation has no older part that a summary would shorten");
+        }
         let mut written = failures.output.map_or(Ok(()), Err);
         // A replayed call emits no event. A chat goes on after the replayed answer.
         let is_replayed = is_resumed && self.resume.is_some();
@@ -203,7 +213,7 @@ impl PromptRunner {
         match outcome {
             Some(Outcome::Answer { text, .. }) => {
                 answer.clone_from(text);
-                if text.trim().is_empty() && is_text {
+                if text.trim().is_empty() && is_text && has_prompt {
                     notice::write_line("(no answer)");
                 }
             }

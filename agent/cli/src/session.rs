@@ -26,6 +26,8 @@ use crate::config::{
     KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values,
 };
 use crate::console::Console;
+use crate::detail::Detail;
+use crate::effect_layer::EffectLayer;
 use crate::error::Error;
 use crate::journal::{JournalOptions, Recording};
 use crate::output::OutputFormat;
@@ -65,6 +67,19 @@ pub(crate) struct OpenSession {
     pub(crate) _recording: Option<Recording>,
     /// The export of the session's spans. Drop it last.
     pub(crate) _traces: Vec<host::Trace>,
+}
+
+impl OpenSession {
+    /// Shows this part of the runs, with the effects of calls. Keeps the files of this root as they were before a call changed them.
+    pub(crate) fn show(&mut self, detail: Detail, root: Option<PathBuf>) {
+        self.runner.detail = detail;
+        let is_shown = self.runner.format == OutputFormat::Text && detail != Detail::Quiet;
+        if is_shown || root.is_some() {
+            let console = self.runner.console.clone();
+            let layer = Arc::new(EffectLayer { console, root });
+            self.session.change_host(|host| host.with_layer(layer));
+        }
+    }
 }
 
 /// The tools of a session, their selection, the host of their calls, and the texts of the project.
@@ -194,6 +209,7 @@ impl SessionOptions {
             provider: name,
             model: choice.model,
             format,
+            detail: Detail::default(),
             console,
             how_to_grant,
             first_grant: of_job.or(of_start).or(own).cloned(),

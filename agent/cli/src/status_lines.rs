@@ -64,10 +64,23 @@ impl StatusLines {
         let mut lines: Vec<_> = waits
             .iter()
             .take(room)
-            .map(|(text, time)| cut(&format!("{frame} {}s {text}", time.as_secs()), columns))
+            .map(|(text, time)| {
+                let first = text.lines().next().unwrap_or_default();
+                cut(&format!("{frame} {}s {first}", time.as_secs()), columns)
+            })
             .collect();
         if let Some(last) = lines.last_mut().filter(|_| more > 0) {
             *last = cut(&format!("{frame} … and {} more", more + 1), columns);
+        }
+        // The last lines of programs, while there is room for them.
+        for (index, (text, _)) in waits.iter().enumerate().take(lines.len()).rev() {
+            let below = text.lines().skip(1);
+            let below: Vec<_> = below
+                .map(|line| cut(&format!("  | {line}"), columns))
+                .collect();
+            if lines.len() + below.len() <= room {
+                lines.splice(index + 1..index + 1, below);
+            }
         }
         lines
     }

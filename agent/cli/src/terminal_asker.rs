@@ -2,7 +2,7 @@
 
 mod always;
 mod excerpt;
-mod preview;
+pub(crate) mod preview;
 mod question;
 
 use std::path::PathBuf;
@@ -87,6 +87,7 @@ impl TerminalAsker {
             return ApprovalAnswer::Once;
         }
         let mut dialogue = Dialogue::open(&self.console).await;
+        self.console.effects.note_question(asked.approval.cx);
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;

@@ -5,13 +5,15 @@ use std::ops::Range;
 use tools::head;
 use tools::protocol::{Message, Role};
 
+use super::checkpoint::LastCheckpoint;
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
 use super::{Driver, DriverError, RunContext};
 use crate::compacted::{Compacted, CompactionCause, RequestSize};
 use crate::event::Event;
 use crate::provider::{FailureKind, ProviderError};
-use crate::run::Run;
+use crate::run::{Run, Summary};
+use crate::session::Session;
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;
@@ -66,6 +68,19 @@ pub(super) fn is_context_length(error: &ProviderError) -> bool {
 }
 
 impl Driver {
+    /// Compacts the conversation of a session now, whatever its size: later requests leave out older results, and have a summary of older
+    /// messages, for which the model is asked. The last turn stays. [`Event::Compacted`] says what changed, if anything did.
+    ///
+    /// # Errors
+    /// Returns a [`DriverError`] if the request for the summary ends the run, or if the session cannot be recorded.
+    pub async fn compact(&self, session: &mut Session) -> Result<Summary, DriverError> {
+        let (messages, before) = session.request_messages();
+        let run = session.enter(Run::answered(messages), before);
+        let mut driver = self.clone();
+        driver.compacts = true;
+        driver.drive(session, run, before, &mut |_, _| None).await
+    }
+
     /// Returns the tokens that a request may have, if the size of the model's context is known.
     pub(super) fn context_tokens(&self) -> Option<u64> {
         let context = self.known_context()?;
@@ -90,7 +105,7 @@ impl Driver {
         if before.tokens < room.percent(NEAR_LIMIT) {
             return Ok(false);
         }
-        self.compact(run, room, before, run_cx).await
+        self.compact_run(run, room, before, run_cx).await
     }
 
     /// Compacts the conversation after the service refused it as longer than the context. Returns true.
@@ -119,15 +134,31 @@ impl Driver {
             tokens,
             cause: CompactionCause::ContextLength,
         };
-        if self.compact(run, room, refused, run_cx).await? {
+        if self.compact_run(run, room, refused, run_cx).await? {
             Ok(true)
         } else {
             Err(error)
         }
     }
 
+    /// Compacts the conversation as if the model's context were as large as its messages are now. A resumed session has it so, too.
+    pub(super) async fn compact_on_request(
+        &self,
+        run: &mut Run,
+        last: &mut Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        let before = self.request_size(run, run_cx);
+        let room = Room {
+            tokens: run.compaction.tokens(request_bytes(run)),
+            cause: CompactionCause::Requested,
+        };
+        self.compact_run(run, room, before, run_cx).await?;
+        self.checkpoint(run, last, run_cx).await
+    }
+
     /// Shortens the next request and reports it. Returns true if the request is smaller than before, or if the run has ended.
-    async fn compact(
+    async fn compact_run(
         &self,
         run: &mut Run,
         room: Room,
@@ -176,6 +207,9 @@ impl Driver {
             if !room.is_refused() && compacted.summary_problem.is_some() {
                 run.compaction.next_summary = size + least;
             }
+        }
+        if room.cause == CompactionCause::Requested {
+            return Ok(());
         }
         // The model has not seen the newest results yet.
         let most = room.limit(NEAR_LIMIT);

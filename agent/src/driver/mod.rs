@@ -88,6 +88,8 @@ pub struct Driver {
     handle: RunHandle,
     events: Option<Arc<dyn EventSink>>,
     checkpoints: bool,
+    /// True if the next run compacts its conversation first.
+    compacts: bool,
 }
 
 /// The session, token, runtime and sink of one run.
@@ -142,6 +144,7 @@ impl Driver {
             handle: RunHandle::new(),
             events: None,
             checkpoints: false,
+            compacts: false,
         }
     }
 
@@ -272,13 +275,9 @@ impl Driver {
     ) -> Result<Summary, DriverError> {
         self.check_prompt(&prompt)?;
         add_known_texts(session.context(), &prompt);
-        let mut messages: Vec<_> = session.system_message().into_iter().collect();
-        let before = messages.len();
-        messages.extend_from_slice(session.messages());
+        let (mut messages, before) = session.request_messages();
         messages.push(prompt.into_message());
-        let mut run = Run::new(messages).with_earlier_turns(session.turns());
-        run.compaction = session.compaction.clone().moved(|at| at + before);
-        run.writers = session.writers.moved(|at| at + before);
+        let run = session.enter(Run::new(messages), before);
         self.drive(session, run, before, check).await
     }
 
@@ -383,6 +382,9 @@ impl Driver {
         let steps = async {
             note_tasks(&mut run, &run_cx);
             let mut step = self.begin(&mut run, prompt_at, &mut last, &run_cx).await;
+            if step.is_ok() && self.compacts {
+                step = self.compact_on_request(&mut run, &mut last, &run_cx).await;
+            }
             if step.is_ok() {
                 step = self.steer(&mut run, &mut last, &run_cx).await;
             }
@@ -452,7 +454,7 @@ impl Driver {
         }
         summary.spent = budget.spent();
         // A prompt that no model has answered is not kept, so that it can be given again.
-        if summary.steps > 0 {
+        if summary.steps > 0 || self.compacts {
             session.complete_run(run, before);
         }
         progress.present = None;

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use tokio::time::sleep_until;
@@ -15,12 +16,26 @@ use crate::consent::{DeferredConsent, DeferredRequests};
 use crate::disclosure::DefinitionCosts;
 use crate::event::Event;
 use crate::prefix::Prefix;
-use crate::provider::{Request, guarded};
+use crate::provider::{Provider, Request, guarded};
 use crate::run::Run;
 use crate::session::Session;
 use crate::tool_set::ToolSet;
 
 impl Driver {
+    /// Replaces the provider for the runs that begin from now on. The conversation of a session goes on with it, as with a
+    /// [fallback](Self::with_fallbacks). [`RunOptions::context_tokens`] was that of the former one, and is forgotten.
+    #[must_use]
+    pub fn with_provider(mut self, provider: Arc<dyn Provider>) -> Self {
+        self.provider = provider;
+        self.options.context_tokens = None;
+        self
+    }
+
+    /// Returns the provider with which runs begin.
+    pub fn provider(&self) -> &Arc<dyn Provider> {
+        &self.provider
+    }
+
     /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
     pub(super) fn budget(&self, session: &Session, run: &Run) -> Budget {
         Budget::of_call(session.context()).child_with_spent(self.options.limits, run.spent())

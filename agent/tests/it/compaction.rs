@@ -459,3 +459,43 @@ async fn a_call_whose_result_was_left_out_may_be_repeated() {
     assert_eq!(answer(&summary.outcome), "done");
     assert!(compactions(&log).len() > 2);
 }
+
+#[tokio::test]
+async fn a_host_compacts_an_answered_conversation_and_goes_on_with_another_provider() {
+    let model = SmallContext::open(30, 1_000_000);
+    let (mut session, log) = (session(900), EventLog::default());
+    let driver = driver(&model, &log);
+    driver.run(&mut session, "Read the files.").await.unwrap();
+    assert!(compactions(&log).is_empty(), "there is room for all of it");
+    let before = session.messages().to_vec();
+
+    let summary = driver.compact(&mut session).await.unwrap();
+    assert_eq!((answer(&summary.outcome), summary.steps), ("read 30", 0));
+    assert_eq!(session.messages(), before, "the conversation stays");
+    let [compacted] = &compactions(&log)[..] else {
+        panic!("{:?}", compactions(&log))
+    };
+    assert_eq!(compacted.cause, CompactionCause::Requested);
+    assert!(
+        compacted.after.bytes <= compacted.before.bytes / 2,
+        "{compacted:?}"
+    );
+
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = seen.clone();
+    let next = playing(move |request| {
+        log.lock().unwrap().push(request.messages.to_vec());
+        Box::pin(std::future::ready(Ok(Turn::answer("more"))))
+    });
+    let driver = driver.with_provider(next.provider().clone());
+    let summary = driver.run(&mut session, "And now?").await.unwrap();
+    assert_eq!(answer(&summary.outcome), "more");
+    let requests = seen.lock().unwrap();
+    assert!(
+        requests[0].len() < before.len() / 2 + 2 || compacted.summarised.is_none(),
+        "{} of {}",
+        requests[0].len(),
+        before.len()
+    );
+    assert_eq!(requests[0][0], Message::text(Role::User, "Read the files."));
+}

@@ -19,6 +19,8 @@ mod extension;
 #[cfg(feature = "tools")]
 mod hidden;
 #[cfg(feature = "tools")]
+mod live_output;
+#[cfg(feature = "tools")]
 mod lookup;
 #[cfg(feature = "tools")]
 mod network;

@@ -10,6 +10,7 @@ use tools::{JsonSchema, Preview, Targets, ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
 use crate::command::{command, target, with_stdin};
+use crate::live_output::report_output;
 use crate::prepare::{Prepared, Streams, fail, not_started, settle_at_end};
 use crate::preview;
 use crate::report::{end, report};
@@ -103,6 +104,7 @@ pub(crate) async fn run_prepared(
     let stopped = tokio::select! {
         ended = running.wait() => Ok(ended.map_err(fail)?),
         () = tokio::time::sleep(limit) => Err(format!("after its time limit of {timeout} s")),
+        never = report_output(cx, &running) => match never {},
         reason = prepared.disk.watch_limit() => Err(format!("because {reason}")),
     };
     let how = match stopped {

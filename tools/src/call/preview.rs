@@ -19,7 +19,6 @@ use crate::isolate::Panic;
 use crate::preview::{Preview, PreviewOutcome, PreviewSource};
 use crate::resolve::{Resolve, Scope};
 use crate::tool_error::{ToolError, ToolErrorKind};
-use crate::visible::head;
 
 /// The time limit of a preview. A person waits for the question meanwhile.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -58,7 +57,7 @@ impl PreviewRequest<'_> {
     /// Makes the preview of the call as it is now.
     async fn make(&self) -> PreviewOutcome {
         let outcome = self.run().await.transpose()?;
-        Some(outcome.map(truncate).map_err(|mut error| {
+        Some(outcome.map(Preview::truncate).map_err(|mut error| {
             // The whole text is not stored, because the model could read it there.
             bound_error(
                 Overflow {
@@ -104,64 +103,5 @@ impl Resolve for NoTools {
             "a preview cannot call tools; read what it needs through a service of the context"
                 .to_owned();
         Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }))
-    }
-}
-
-/// Truncates the text to its limits.
-fn truncate(mut preview: Preview) -> Preview {
-    let text = &mut preview.text;
-    let lines = text
-        .split_inclusive('\n')
-        .take(Preview::MAX_LINES)
-        .map(str::len)
-        .sum::<usize>();
-    let end = head(text, lines.min(Preview::MAX_BYTES)).len();
-    let missing = text.len() - end;
-    if missing > 0 {
-        text.truncate(end);
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        *text += &format!("[… {missing} more bytes are not shown …]\n");
-    }
-    preview
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_short_text_is_kept() {
-        for text in [
-            "",
-            "a",
-            "a\n",
-            &"a\n".repeat(Preview::MAX_LINES),
-            &"é".repeat(Preview::MAX_BYTES / 2),
-        ] {
-            assert_eq!(truncate(Preview::diff(text)).text(), text);
-        }
-    }
-
-    #[test]
-    fn a_long_text_keeps_its_beginning_and_says_how_much_is_missing() {
-        let lines = "é\n".repeat(Preview::MAX_LINES + 7);
-        let kept = truncate(Preview::summary(lines));
-        assert_eq!(kept.text().lines().count(), Preview::MAX_LINES + 1);
-        assert!(
-            kept.text().ends_with("[… 21 more bytes are not shown …]\n"),
-            "{:?}",
-            kept.text().lines().last()
-        );
-
-        let line = format!("a{}", "é".repeat(Preview::MAX_BYTES));
-        let kept = truncate(Preview::summary(line));
-        let missing = Preview::MAX_BYTES + 2;
-        assert!(
-            kept.text()
-                .ends_with(&format!("\n[… {missing} more bytes are not shown …]\n"))
-        );
-        assert!(kept.text().len() < Preview::MAX_BYTES + 100);
     }
 }

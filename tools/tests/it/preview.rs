@@ -9,6 +9,7 @@ use serde_json::json;
 use tools::call::AskError;
 use tools::context::{AnswerFuture, ApprovalFuture, NobodyThere};
 use tools::handler::PreviewFuture;
+use tools::layer::{Layer, Next};
 use tools::question::AnswerKind;
 use tools::{
     Access, Answer, Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode,
@@ -477,4 +478,49 @@ async fn an_effect_that_changes_while_the_approved_call_waits_for_its_turn_is_re
     );
     assert_eq!(approver.asked().len(), 1);
     catalog.execute(&cx, "write", path()).await.unwrap();
+}
+
+/// Keeps the previews of granted calls.
+#[derive(Default)]
+struct Previews(std::sync::Mutex<Vec<Result<String, ErrorCode>>>);
+
+impl Layer for Previews {
+    fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
+        HandlerFuture::new(async move {
+            let made = next.preview().unwrap().await;
+            let made = made.map(|preview| preview.text().to_owned());
+            self.0
+                .lock()
+                .unwrap()
+                .push(made.map_err(|error| error.code()));
+            next.call(cx).await
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_layer_gets_the_preview_of_a_call_that_nobody_is_asked_about() {
+    let layer = Arc::new(Previews::default());
+    let cx = granted(&["fs:*:**"]).with_layer(layer.clone());
+    let catalogs = [
+        writing(|cx| {
+            Box::pin(async move {
+                cx.require(Access::Read, "fs", "a")?;
+                assert!(cx.require(Access::Write, "fs", "a").is_err());
+                Ok(Preview::diff("+a\n".repeat(Preview::MAX_LINES + 1)))
+            })
+        }),
+        writing(|_| Box::pin(async { panic!("no picture") })),
+    ];
+    for catalog in catalogs {
+        let result = catalog.execute(&cx, "write", json!({"path": "a"})).await;
+        assert_eq!(result.unwrap().to_text(), "written");
+    }
+    let made = std::mem::take(&mut *layer.0.lock().unwrap());
+    let text = made[0].as_ref().unwrap();
+    assert!(
+        text.ends_with("[… 3 more bytes are not shown …]\n"),
+        "{text}"
+    );
+    assert_eq!(made[1], Err(ErrorCode::Panicked));
 }

@@ -1,7 +1,7 @@
 //! [`SlashCommand`]: the commands of a chat.
 
-use clap::error::ContextKind;
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use tools::{Clause, join};
 
 use crate::{policy, shell};
@@ -15,6 +15,8 @@ pub(super) enum ParsedLine {
     Prompt(String),
     ServerPrompt(PromptCall),
     Command(SlashCommand),
+    /// A command line after an exclamation mark.
+    Program(String),
 }
 
 /// The parser of a line that begins with a slash.
@@ -52,6 +54,30 @@ pub(super) enum SlashCommand {
     /// List the prompts of the MCP servers of this session, each a command such as /SERVER:PROMPT NAME=VALUE
     #[command(name = "/prompts")]
     Prompts,
+    /// Show the last call, its arguments and its result, whole
+    #[command(name = "/last")]
+    Last,
+    /// Show all changes of files since this session's first change, whoever made them
+    #[command(name = "/diff")]
+    Diff,
+    /// Go on with another model: NAME of this provider, or PROVIDER/NAME; without a name, show the present one
+    #[command(name = "/model")]
+    Model {
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Show the tokens and the cost of this chat
+    #[command(name = "/cost")]
+    Cost,
+    /// Replace the older part of the conversation by a summary in later requests
+    #[command(name = "/compact")]
+    Compact,
+    /// Go on with the recorded session whose ID begins with ID, or with the newest one of this workspace
+    #[command(name = "/resume")]
+    Resume {
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+    },
     /// Remove the conversation, except the system text
     #[command(name = "/clear")]
     Clear,
@@ -61,6 +87,15 @@ pub(super) enum SlashCommand {
     /// End the chat
     #[command(name = "/quit")]
     Quit,
+}
+
+/// Returns the names of the commands.
+pub(super) fn names() -> Vec<String> {
+    let command = SlashCommandParser::command();
+    let commands = command.get_subcommands();
+    commands
+        .map(|command| command.get_name().to_owned())
+        .collect()
 }
 
 /// Parses a line. A line that begins with two slashes or a space is always a prompt.
@@ -73,6 +108,7 @@ pub(super) fn parse(text: &str) -> Result<ParsedLine, String> {
             Ok(ParsedLine::Prompt(prompt.trim_end().to_owned()))
         }
         Some(_) => command(text),
+        None if text.starts_with('!') => Ok(ParsedLine::Program(text[1..].trim().to_owned())),
         None => Ok(ParsedLine::Prompt(text.trim().to_owned())),
     }
 }
@@ -120,6 +156,12 @@ fn reason(text: &str, error: &clap::Error) -> String {
     match error.kind() {
         clap::error::ErrorKind::InvalidSubcommand => {
             let near = error.get(ContextKind::SuggestedSubcommand);
+            // The last one is the nearest.
+            let near = near.and_then(|near| match near {
+                ContextValue::Strings(names) => names.last(),
+                ContextValue::String(name) => Some(name),
+                _ => None,
+            });
             let near = near.map(|near| format!("; did you mean {near}?"));
             let near = near.unwrap_or_default();
             format!(

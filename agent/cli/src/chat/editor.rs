@@ -6,31 +6,34 @@ use std::{fs, io};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{
-    Behavior, Cmd, ConditionalEventHandler, Config, Event, EventContext, EventHandler, KeyCode,
-    KeyEvent, Modifiers, Movement, RepeatCount,
+    Behavior, Cmd, CompletionType, ConditionalEventHandler, Config, Event, EventContext,
+    EventHandler, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use tools_store::private;
 
+use super::completion::Completion;
 use super::line::{Line, prompt};
 use crate::error::Error;
 use crate::notice;
 
 /// Reads typed prompts, with a persistent history. The terminal is in raw mode only while a line is read.
 pub(super) struct Editor {
-    editor: rustyline::Editor<(), FileHistory>,
+    editor: rustyline::Editor<Completion, FileHistory>,
     history: Option<PathBuf>,
 }
 
 impl Editor {
-    pub(super) fn new(has_history: bool) -> Result<Self, Error> {
+    pub(super) fn new(has_history: bool, completion: Completion) -> Result<Self, Error> {
         // Standard output may be redirected, so the prompt goes to the terminal itself.
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
+            .completion_type(CompletionType::List)
             // As in a shell, a person keeps a secret out of the history so.
             .history_ignore_space(true);
         let config = config.max_history_size(MAX_ENTRIES);
         let config = config.map_err(Error::prompt)?.build();
         let mut editor = rustyline::Editor::with_config(config).map_err(Error::prompt)?;
+        editor.set_helper(Some(completion));
         for enter in [
             // Terminals send Enter as one of these.
             KeyEvent(KeyCode::Enter, Modifiers::NONE),

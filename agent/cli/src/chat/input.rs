@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tools_text::decode_input;
 
+use super::completion::Completion;
 use super::editor::Editor;
 use super::line::{Line, prompt};
 use crate::error::Error;
@@ -28,11 +29,11 @@ enum Source {
 
 impl Input {
     /// Returns a line editor if standard input and error are terminals that support it, otherwise a plain reader.
-    pub(crate) fn new(has_history: bool) -> Result<Self, Error> {
+    pub(crate) fn new(has_history: bool, completion: Completion) -> Result<Self, Error> {
         let is_interactive = io::stdin().is_terminal() && io::stderr().is_terminal();
         let is_plain = std::env::var("TERM").is_ok_and(|term| PLAIN.contains(&term.as_str()));
         let source = if is_interactive && !is_plain {
-            Source::Editor(Box::new(Editor::new(has_history)?))
+            Source::Editor(Box::new(Editor::new(has_history, completion)?))
         } else {
             Source::Reader(LineReader::new(is_interactive))
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::{ToolSet, WireToolSet};
 use anstyle::Style;
-use clap::CommandFactory as _;
+use clap::{ArgAction, CommandFactory as _};
 
 use super::command::SlashCommandParser;
 use crate::notice::{ALERT, STRONG};
@@ -12,7 +12,7 @@ use crate::table::Table;
 use crate::tool_list;
 use crate::visible::visible;
 
-const KEYS: [[&str; 2]; 7] = [
+const KEYS: [[&str; 2]; 9] = [
     [
         "Enter",
         "sends the prompt; after a backslash it starts another line, like Alt-Enter; pasted lines stay lines",
@@ -30,10 +30,18 @@ const KEYS: [[&str; 2]; 7] = [
         "@FILE",
         "adds a file of the workspace to the prompt, if the grant permits reading it: an image, or text",
     ],
+    [
+        "!COMMAND",
+        "runs a program, or a script with pipes and the like, by the rules for the model's; the model reads its output",
+    ],
+    [
+        "Tab",
+        "completes a command, and the path of a file that the session may read",
+    ],
     ["Up, Ctrl-R", "recall and search earlier prompts"],
     [
         "// or a space",
-        "starts a prompt that is not a command; a space also keeps it out of the history",
+        "starts a prompt that is no command; a space also keeps it out of the history",
     ],
 ];
 
@@ -64,10 +72,13 @@ pub(super) fn tools(
 pub(super) fn help(prompts: Vec<[String; 2]>, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
     for command in SlashCommandParser::command().get_subcommands() {
-        let arguments = command
-            .get_positionals()
-            .flat_map(|argument| argument.get_value_names().unwrap_or_default());
-        let arguments: String = arguments.map(|name| format!(" [{name}…]")).collect();
+        let arguments = command.get_positionals().flat_map(|argument| {
+            let is_list = matches!(argument.get_action(), ArgAction::Append);
+            let more = if is_list { "…" } else { "" };
+            let names = argument.get_value_names().unwrap_or_default();
+            names.iter().map(move |name| format!(" [{name}{more}]"))
+        });
+        let arguments: String = arguments.collect();
         let about = command.get_about().map(ToString::to_string);
         let about = about.unwrap_or_default();
         table.push([format!("{}{arguments}", command.get_name()), about]);
@@ -109,6 +120,14 @@ mod tests {
             "/grant [CLAUSE…]",
             "/prompts",
             "/clear",
+            "/last",
+            "/diff",
+            "/model [NAME]",
+            "/cost",
+            "/compact",
+            "/resume [ID]",
+            "!COMMAND",
+            "Tab",
             "/help",
             "/quit",
             "/s:p [a=…]",

@@ -1,12 +1,15 @@
 //! `toolcrib chat`
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use tools::CancellationToken;
 
-use crate::chat::{self, Input, how_to_grant};
+use crate::chat::{self, Completion, Input, how_to_grant};
+use crate::console::Console;
+use crate::detail::DetailOptions;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -28,36 +31,59 @@ pub(super) struct ChatArgs {
 
     #[command(flatten)]
     output: OutputOption,
+
+    #[command(flatten)]
+    detail: DetailOptions,
 }
 
 impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        // Each prompt gets its own token; this one is never cancelled.
-        let token = CancellationToken::new();
+        let mut options = self.options;
+        let console: Arc<Console> = Arc::default();
         let format = self.output.format;
-        let how_to_grant = Arc::new(how_to_grant);
-        let opening = self
-            .options
-            .open(format, Arc::default(), how_to_grant, token, None);
-        let mut opened = opening.await?;
-        // A hint to continue in a chat helps nobody who is in one.
-        opened.runner.resume = None;
-        let input = Input::new(!self.no_history)?;
-        let interrupts = Interrupts::new(input.is_interactive, &opened.runner.console)?;
-        let root = self.options.agent.host.root.workspace()?.into();
-        let mut chat = chat::Chat {
-            root,
-            waiting: VecDeque::new(),
-            opened,
-            input,
-            interrupts,
-        };
-        match chat.run().await {
-            Err(error) => {
+        let root: PathBuf = options.agent.host.root.workspace()?.into();
+        let mut keyboard = None;
+        loop {
+            // Each prompt gets its own token; this one is never cancelled.
+            let token = CancellationToken::new();
+            let how_to_grant = Arc::new(how_to_grant);
+            let opening = options.open(format, console.clone(), how_to_grant, token, None);
+            let mut opened = opening.await?;
+            // A hint to continue in a chat helps nobody who is in one.
+            opened.runner.resume = None;
+            opened.show(self.detail.detail(), Some(root.clone()));
+            let (input, interrupts) = match keyboard.take() {
+                Some(keyboard) => keyboard,
+                None => {
+                    let completion = Completion {
+                        root: root.clone(),
+                        cx: opened.session.context().clone(),
+                    };
+                    let input = Input::new(!self.no_history, completion)?;
+                    let interrupts = Interrupts::new(input.is_interactive, &console)?;
+                    (input, interrupts)
+                }
+            };
+            let mut chat = chat::Chat {
+                root: root.clone(),
+                waiting: VecDeque::new(),
+                journal: options.journal.clone(),
+                next: None,
+                opened,
+                input,
+                interrupts,
+            };
+            let ended = chat.run().await;
+            if let Err(error) = ended {
                 let session = &chat.opened.session;
-                Err(self.options.add_hint(error, session, "chat").await)
+                return Err(options.add_hint(error, session, "chat").await);
             }
-            ended => ended,
+            let Some(next) = chat.next.take() else {
+                return ended;
+            };
+            options.journal = next;
+            console.effects.with_originals(std::mem::take);
+            keyboard = Some((chat.input, chat.interrupts));
         }
     }
 }

@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::attachment::Attachment;
 use crate::config::PERMISSIONS;
+use crate::detail::DetailOptions;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::how_to_grant;
@@ -44,6 +45,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     output: OutputOption,
+
+    #[command(flatten)]
+    detail: DetailOptions,
 }
 
 impl RunArgs {
@@ -65,6 +69,7 @@ impl RunArgs {
             .options
             .open(format, console, how_to_grant, token.clone(), consent);
         let mut opened = opening.await?;
+        opened.show(self.detail.detail(), None);
         let session = &mut opened.session;
         let runner = &opened.runner;
         if let Some(attachment) = attachments.first().filter(|_| runner.is_direct()) {

@@ -35,6 +35,8 @@ pub(super) struct RunState {
     /// The start of the model's current request, if no call is open.
     request_started: Instant,
     pub(super) is_done: bool,
+    /// True if later requests leave out a part of the conversation.
+    pub(super) is_compacted: bool,
     /// The time of the last progress line.
     progress_shown: Option<Instant>,
     /// The first error of the output.
@@ -113,6 +115,7 @@ impl RunState {
                 self.protected.extend(files.iter().map(ToString::to_string))
             }
             Event::ApprovalDeferred { id, .. } => self.open.retain(|call| call.id != *id),
+            Event::Compacted(_) if agent.is_none() => self.is_compacted = true,
             Event::Done(_) if agent.is_none() => self.is_done = true,
             _ => {}
         }
@@ -167,7 +170,7 @@ impl OpenCall {
         Some(format!(
             "   {} {}",
             paint(STRONG, visible(&tool)),
-            progress_text(&progress)
+            progress_text(&last_line(progress))
         ))
     }
 
@@ -178,6 +181,21 @@ impl OpenCall {
             .map(|agent| format!("{}: ", visible(agent)))
             .unwrap_or_default();
         let name = format!("{agent}{}", visible(&self.name));
+        // The lines of a program stand below its name.
+        if let Some((
+            _,
+            Progress {
+                message: Some(message),
+                ..
+            },
+        )) = &self.progress
+            && message.contains('\n')
+        {
+            let lines = message
+                .lines()
+                .map(|line| format!("\n{}", fit::cut(&visible(line), SHOWN)));
+            return name + &lines.collect::<String>();
+        }
         match &self.progress {
             Some((tool, progress)) if *tool == self.name => {
                 format!("{name} {}", progress_text(progress))
@@ -188,6 +206,13 @@ impl OpenCall {
             None => name,
         }
     }
+}
+
+/// Returns a progress report with the last line of its message.
+fn last_line(mut progress: Progress) -> Progress {
+    let message = progress.message.take();
+    progress.message = message.map(|text| text.lines().last().unwrap_or_default().to_owned());
+    progress
 }
 
 /// Returns a progress report as visible text, such as `3 of 10: moving files`, cut to [`SHOWN`].
@@ -220,6 +245,7 @@ impl Default for RunState {
             started: now,
             request_started: now,
             is_done: false,
+            is_compacted: false,
             progress_shown: None,
             output: None,
         }

@@ -10,6 +10,7 @@ use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
 
 use super::OpenSession;
+use crate::detail::Detail;
 use crate::error::Error;
 use crate::observer::Observer;
 use crate::prompt_runner::RunInput;
@@ -29,7 +30,12 @@ impl ProgramSession {
         let token = self.cancellation.clone();
         let format = self.open.runner.format;
         let console = self.open.runner.console.clone();
-        let observer = Arc::new(Observer::new(format, console, token.clone()));
+        let observer = Arc::new(Observer::new(
+            format,
+            Detail::default(),
+            console,
+            token.clone(),
+        ));
         let events = observer.clone();
         let driver = self.open.runner.driver.clone().with_cancellation(token);
         let driver = driver.with_events(move |event| events.record(&event));
@@ -37,6 +43,7 @@ impl ProgramSession {
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
             RunInput::Resume(run) => driver.resume(session, *run).await,
+            RunInput::Compact => driver.compact(session).await,
         };
         let failures = observer.finish();
         SessionEnd {

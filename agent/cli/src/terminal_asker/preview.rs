@@ -1,9 +1,9 @@
-//! The preview in an approval question.
+//! The preview of a call, in an approval question and after a call about which nobody was asked.
 
 use anstyle::Style;
 use tools::Preview;
 
-use super::excerpt::Excerpt;
+use super::excerpt::{Excerpt, rest};
 use crate::notice::{BAD, FAINT, GOOD};
 use crate::visible::visible_diff_line;
 
@@ -13,8 +13,8 @@ const MAX_LINES: usize = 20;
 /// The number of characters of a line shown at first.
 const MAX_CHARACTERS: usize = 160;
 
-/// Returns the lines of a preview, marked. Shows only the beginning unless `is_whole`.
-pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt {
+/// Returns the lines of a preview, marked. Shows only the beginning unless `is_whole`, and says how to view the rest.
+pub(crate) fn lines(preview: &Preview, is_whole: bool, width: usize, how: &str) -> Excerpt {
     let text = preview.text();
     let is_diff = preview.is_diff;
     // Not split at CR, whose change a person must see.
@@ -28,15 +28,13 @@ pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt 
     for line in lines.by_ref().take(most) {
         let style = if is_diff { style(line) } else { Style::new() };
         let line = visible_diff_line(line);
-        shown.push(Excerpt::from_line(&line, characters, style, width));
+        shown.push(Excerpt::from_line(&line, characters, style, width, how));
     }
     let more = lines.count();
     shown.is_cut |= more > 0;
     shown.is_unseen |= more > 0;
-    match more {
-        0 => {}
-        1 => shown.text += "… and 1 more line, [v] to view it\n",
-        more => shown.text += &format!("… and {more} more lines, [v] to view them\n"),
+    if more > 0 {
+        shown.text += &rest(more, "line", how);
     }
     shown
 }
@@ -53,6 +51,7 @@ fn style(line: &str) -> Style {
 
 #[cfg(test)]
 mod tests {
+    use super::super::excerpt::ANSWER_V;
     use super::*;
     use crate::notice::paint;
 
@@ -60,7 +59,7 @@ mod tests {
 
     /// Returns the text without styles and marks.
     fn plain(preview: &Preview, is_whole: bool) -> String {
-        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH).text)
+        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH, ANSWER_V).text)
             .to_string()
             .replace("  | ", "")
     }
@@ -98,12 +97,12 @@ mod tests {
     fn only_a_diff_is_coloured() {
         let text = "--- a\n+++ a\n@@ -1 +1 @@\n-b\n+c\n";
         assert!(
-            lines(&Preview::diff(text), false, WIDTH)
+            lines(&Preview::diff(text), false, WIDTH, "")
                 .text
                 .contains(&paint(GOOD, "+c"))
         );
         assert!(
-            !lines(&Preview::summary(text), false, WIDTH)
+            !lines(&Preview::summary(text), false, WIDTH, "")
                 .text
                 .contains('\u{1b}')
         );

@@ -6,7 +6,7 @@ use agent::consent::{ApprovalQuestion, CHANGED};
 use anstyle::Style;
 use tools::{Access, Preview, ToolError, join};
 
-use super::excerpt::Excerpt;
+use super::excerpt::{ANSWER_V, Excerpt};
 use super::preview;
 use crate::fit;
 use crate::notice::{ALERT, BAD, STRONG, paint, width};
@@ -89,6 +89,7 @@ pub(super) fn question(
         most,
         Style::new(),
         width,
+        ANSWER_V,
     ));
     // A URL carries data out by any of its characters, so an excerpt does not suffice.
     for url in question.urls().into_iter().filter(|_| asked.is_cut) {
@@ -98,7 +99,7 @@ pub(super) fn question(
     match preview {
         Some(Ok(preview)) => {
             asked.text += "preview:\n";
-            asked.push(preview::lines(preview, is_whole, width));
+            asked.push(preview::lines(preview, is_whole, width, ANSWER_V));
         }
         Some(Err(error)) => {
             asked.is_hidden = question.needs_preview();

@@ -15,19 +15,19 @@ const CANCELLED: &str = "cancelled; the conversation continues";
 const UP: &str = "\u{1b}[A";
 
 /// Starts a chat and waits for the line editor.
-fn chat(crib: &Crib, arguments: &[&str]) -> PtySession {
+pub(crate) fn chat(crib: &Crib, arguments: &[&str]) -> PtySession {
     let mut session = on_terminal(crib, &[&["chat"], arguments].concat());
     session.exp_string(READS).unwrap();
     session
 }
 
-fn type_in(session: &mut PtySession, text: &str) {
+pub(crate) fn type_in(session: &mut PtySession, text: &str) {
     session.send(text).unwrap();
     session.flush().unwrap();
 }
 
 /// Waits for the editor and ends the chat with Ctrl-D.
-fn leave(mut session: PtySession) -> String {
+pub(crate) fn leave(mut session: PtySession) -> String {
     session.exp_string(READS).unwrap();
     session.send_control('d').unwrap();
     let (rest, code) = rest(session);

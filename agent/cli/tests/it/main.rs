@@ -14,6 +14,8 @@ mod audit;
 mod budget;
 mod call;
 mod chat;
+#[cfg(feature = "default")]
+mod chat_commands;
 mod chat_terminal;
 #[cfg(feature = "builtin")]
 mod clauses;
@@ -143,6 +145,8 @@ mod serve_model;
 #[cfg(feature = "default")]
 mod sessions;
 mod show;
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+mod shown_calls;
 #[cfg(feature = "default")]
 #[path = "../../../../tools/mcp/src/client/http/tests/site.rs"]
 mod site;

@@ -57,6 +57,18 @@ impl Capture {
         }
     }
 
+    /// Returns the number of bytes so far.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Returns the last bytes, at most so many.
+    pub fn last_bytes(&self, most: usize) -> Vec<u8> {
+        let kept = self.tail.len() + self.head.len();
+        let all = self.head.iter().chain(&self.tail);
+        all.skip(kept.saturating_sub(most)).copied().collect()
+    }
+
     fn tail_limit(&self) -> usize {
         self.limit / 2
     }
