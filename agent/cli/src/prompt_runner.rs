@@ -262,7 +262,7 @@ impl PromptRunner {
             let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
             let next = next.unwrap_or_default();
             notice::note(&format!("the session is already answered{next}"));
-            output::write_untrusted(&text)?;
+            output::answer(&text)?;
         }
         Ok(())
     }

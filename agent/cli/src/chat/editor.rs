@@ -12,12 +12,15 @@ use rustyline::{
 use tools_store::private;
 
 use super::line::{Line, prompt};
+use super::status::StatusHint;
+use super::suspend::SuspendKey;
 use crate::error::Error;
 use crate::notice;
 
 /// Reads typed prompts, with a persistent history. The terminal is in raw mode only while a line is read.
 pub(super) struct Editor {
-    editor: rustyline::Editor<(), FileHistory>,
+    editor: rustyline::Editor<StatusHint, FileHistory>,
+    status: StatusHint,
     history: Option<PathBuf>,
 }
 
@@ -46,8 +49,15 @@ impl Editor {
         ] {
             editor.bind_sequence(enter, Cmd::Newline);
         }
+        editor.bind_sequence(
+            KeyEvent::ctrl('Z'),
+            EventHandler::Conditional(Box::new(SuspendKey::new())),
+        );
+        let status = StatusHint::default();
+        editor.set_helper(Some(status.clone()));
         let mut editor = Self {
             editor,
+            status,
             history: None,
         };
         if has_history {
@@ -56,14 +66,19 @@ impl Editor {
         Ok(editor)
     }
 
-    pub(super) fn line(&mut self) -> Result<Line, Error> {
+    /// Reads a line, above this status line.
+    pub(super) fn line(&mut self, status: String) -> Result<Line, Error> {
+        self.status.set(status);
         loop {
             return match self.editor.readline(&prompt()) {
                 Ok(text) => {
                     self.remember(&text);
                     Ok(Line::Text(text))
                 }
-                Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+                Err(ReadlineError::Interrupted) => {
+                    self.status.erase();
+                    Ok(Line::Interrupted)
+                }
                 Err(ReadlineError::Eof) => Ok(Line::End),
                 // The terminal was resized.
                 Err(ReadlineError::Signal(_)) => continue,

@@ -129,6 +129,8 @@ mod readme;
 mod repository;
 mod run;
 #[cfg(feature = "default")]
+mod screen;
+#[cfg(feature = "default")]
 mod serve;
 #[cfg(feature = "default")]
 mod serve_hostile;
@@ -160,6 +162,8 @@ mod system;
 #[cfg(feature = "default")]
 mod telemetry;
 mod terminal;
+#[cfg(feature = "default")]
+mod terminal_markdown;
 mod terminal_output;
 mod terminal_question;
 mod terminal_shown;
