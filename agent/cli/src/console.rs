@@ -86,9 +86,9 @@ impl Console {
         state.message(&line);
     }
 
-    /// Writes a piece of the text of a model to standard output.
-    pub(crate) fn text(&self, text: &str) -> Result<(), Error> {
-        if output::is_rendered() {
+    /// Writes a piece of the text of a run to standard output. Markdown is rendered on a terminal.
+    pub(crate) fn text(&self, text: &str, is_markdown: bool) -> Result<(), Error> {
+        if is_markdown && output::is_rendered() {
             let mut state = self.state();
             if state.asking_since.is_some() {
                 state.held_back.push(HeldBack::Text(text.to_owned()));

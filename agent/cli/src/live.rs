@@ -166,7 +166,7 @@ mod tests {
             "\x1b[1A\rone two\x1b[K\r\n\x1b[6C"
         );
         assert_eq!(update(&["one two", "status 2"]), " 2");
-        assert_eq!(update(&["one two"]), "\x1b[1A\rone two\x1b[K\x1b[J");
+        assert_eq!(update(&["one two"]), "\x1b[1A\r\x1b[7C\x1b[J");
         assert_eq!(update(&[]), "\r\x1b[K");
     }
 

@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(shown("![a cat](cat.png)", 60), "[image] a cat (cat.png)");
         assert_eq!(
             shown("[x]\n\n[x]: https://evil.example\n", 60),
-            "[x]\n\n[x]: https://evil.example"
+            "x (https://evil.example)\n\n[x]: https://evil.example"
         );
         assert_eq!(shown("a <!-- hidden --> b", 60), "a <!-- hidden --> b");
     }

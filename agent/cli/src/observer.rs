@@ -228,7 +228,8 @@ impl Observer {
             return Ok(());
         }
         if let Event::Text { text } = event {
-            return self.console.text(text);
+            // Results of tools are no Markdown.
+            return self.console.text(text, !self.is_direct);
         }
         let progress = match event {
             // The status lines show it.

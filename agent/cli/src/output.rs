@@ -178,8 +178,7 @@ pub(crate) fn raw(text: &str) -> Result<(), Error> {
     write(&[text])
 }
 
-/// Returns true if the text of a model is rendered: if standard output is a terminal that takes more than plain text, unless
-/// [`--plain`](set_plain).
+/// Returns true if the text of a model is rendered: if standard output is a terminal that takes more than plain text, unless `--plain`.
 pub(crate) fn is_rendered() -> bool {
     !IS_PLAIN.load(Ordering::Relaxed)
         && io::stdout().is_terminal()
@@ -188,11 +187,6 @@ pub(crate) fn is_rendered() -> bool {
 
 /// True if the text of a model is written as it is.
 static IS_PLAIN: AtomicBool = AtomicBool::new(false);
-
-/// Writes the text of a model as it is from here on.
-pub(crate) fn set_plain() {
-    IS_PLAIN.store(true, Ordering::Relaxed);
-}
 
 fn write(parts: &[&str]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
@@ -214,11 +208,9 @@ pub(crate) struct OutputOption {
 }
 
 impl OutputOption {
-    /// Sets how the text of a model is written. A provider without a model writes the results of tools, which are no Markdown.
-    pub(crate) fn apply(&self, is_direct: bool) {
-        if self.plain || is_direct {
-            set_plain();
-        }
+    /// Sets whether the text of a model is rendered.
+    pub(crate) fn apply(self) {
+        IS_PLAIN.store(self.plain, Ordering::Relaxed);
     }
 }
 

@@ -262,7 +262,10 @@ impl PromptRunner {
             let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
             let next = next.unwrap_or_default();
             notice::note(&format!("the session is already answered{next}"));
-            output::answer(&text)?;
+            return match self.is_direct() {
+                true => output::write_untrusted(&text),
+                false => output::answer(&text),
+            };
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ impl ChatArgs {
         let mut opened = opening.await?;
         // A hint to continue in a chat helps nobody who is in one.
         opened.runner.resume = None;
-        self.output.apply(opened.runner.is_direct());
+        self.output.apply();
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive, &opened.runner.console)?;
         let root = self.options.agent.host.root.workspace()?.into();

@@ -64,7 +64,7 @@ impl RunArgs {
         let mut opened = opening.await?;
         let session = &mut opened.session;
         let runner = &opened.runner;
-        self.output.apply(runner.is_direct());
+        self.output.apply();
         if let Some(attachment) = attachments.first().filter(|_| runner.is_direct()) {
             let reason =
                 "the provider direct has no model that reads it; choose one with --provider";

@@ -12,6 +12,8 @@ use crate::notice::{FAINT, STRONG};
 
 /// The columns of a rule.
 const RULE: usize = 40;
+/// The lists and quotes around a text that are shown.
+const MAX_DEPTH: usize = 10;
 /// The minimum columns of a text in lists and quotes.
 const MIN_ROOM: usize = 10;
 
@@ -316,21 +318,21 @@ impl Page {
 
     /// Returns the beginning of the next line, with the markers of the items that it begins.
     fn start_of_line(&mut self) -> String {
-        let prefix = self.containers.iter_mut().map(|container| match container {
-            Container::Item {
-                marker, is_begun, ..
-            } if !*is_begun => {
-                *is_begun = true;
-                marker.clone()
+        let mut start = String::new();
+        for (depth, container) in self.containers.iter_mut().enumerate() {
+            let space = container.space();
+            let begun = container.begin();
+            if depth < MAX_DEPTH {
+                start += &begun.unwrap_or(space);
             }
-            container => container.space(),
-        });
-        prefix.collect()
+        }
+        start
     }
 
     /// Returns the beginning of a further line.
     fn prefix(&self) -> String {
-        self.containers.iter().map(Container::space).collect()
+        let containers = self.containers.iter().take(MAX_DEPTH);
+        containers.map(Container::space).collect()
     }
 
     /// Returns the columns for text inside of the lists and quotes.
@@ -341,6 +343,17 @@ impl Page {
 }
 
 impl Container {
+    /// Returns the marker of an item that begins.
+    fn begin(&mut self) -> Option<String> {
+        let Self::Item {
+            marker, is_begun, ..
+        } = self
+        else {
+            return None;
+        };
+        (!std::mem::replace(is_begun, true)).then(|| marker.clone())
+    }
+
     /// Returns the beginning of a line that does not begin an item.
     fn space(&self) -> String {
         match self {

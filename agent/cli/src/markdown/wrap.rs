@@ -109,6 +109,9 @@ impl Spans {
         }
         words.push(word);
         words.retain(|word| word.columns > 0 || word.is_on_new_line);
+        while words.last().is_some_and(|word| word.columns == 0) {
+            words.pop();
+        }
         words
     }
 }
