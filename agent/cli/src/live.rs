@@ -9,6 +9,8 @@ use crate::fit;
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     drawn: Vec<String>,
+    /// The columns of the terminal at that time.
+    width: usize,
 }
 
 impl Live {
@@ -32,8 +34,9 @@ impl Live {
         if live.is_empty() {
             new.push(String::new());
         }
+        let was_empty = self.drawn.is_empty();
         let mut old = mem::replace(&mut self.drawn, live);
-        if old.is_empty() {
+        if was_empty {
             old.push(String::new());
         }
         let mut reach = old.len() - 1;
@@ -42,14 +45,19 @@ impl Live {
             reach -= 1;
             used += rows(&old[reach]);
         }
-        let pairs = old.iter().zip(&new).skip(reach);
+        // A terminal that was resized has broken the lines anew.
+        let is_same_width = mem::replace(&mut self.width, width) == width || was_empty;
+        let pairs = old.iter().zip(&new).skip(reach).filter(|_| is_same_width);
         let first = reach + pairs.take_while(|(old, new)| old == new).count();
-        if first == old.len() && first == new.len() {
+        if first == old.len() && first == new.len() && is_same_width {
             return String::new();
         }
         let first = first.min(new.len() - 1);
         let old_rows: usize = old.iter().skip(first).map(rows).sum();
-        let growth = old.get(first).filter(|_| first + 1 == old.len());
+        // Behind a full row, the cursor may be on its last character.
+        let growth = old.get(first);
+        let growth =
+            growth.filter(|line| first + 1 == old.len() && is_same_width && !is_full(line, width));
         let growth = growth.and_then(|line| new[first].strip_prefix(&**line));
         let mut text = match old_rows {
             0 => "\r\n".to_owned(),
@@ -57,8 +65,11 @@ impl Live {
             1 => "\r".to_owned(),
             _ => format!("\x1b[{}A\r", old_rows - 1),
         };
+        if !is_same_width {
+            text += "\x1b[J";
+        }
         let mut row = 0;
-        let mut is_aligned = true;
+        let mut is_aligned = is_same_width;
         for (at, line) in new.iter().enumerate().skip(first) {
             if at > first {
                 text += "\r\n";
@@ -67,37 +78,46 @@ impl Live {
             match before {
                 Some(before) if before == line => text += &pass(line, width),
                 _ => {
+                    let covers = growth.is_none() && is_same_width && row < old_rows;
+                    // The whole row, because some terminals break the spaces of an erased end when they are resized.
+                    text += if covers { "\x1b[2K" } else { "" };
                     text += growth.filter(|_| at == first).unwrap_or(line);
-                    let is_full =
-                        fit::columns(line) > 0 && fit::columns(line).is_multiple_of(width);
-                    text += if is_full { " \r" } else { "" };
-                    // A row that shows a part of an earlier line.
-                    let covers = growth.is_none() && row < old_rows;
-                    text += if covers { "\x1b[K" } else { "" };
+                    let has_more_rows = covers && rows(line) > 1 && !is_full(line, width);
+                    text += if has_more_rows { "\x1b[K" } else { "" };
                 }
             }
             is_aligned &= before.is_some_and(|before| rows(before) == rows(line));
             row += rows(line);
         }
         if row < old_rows {
-            text += "\x1b[J";
+            let is_full = new.last().is_some_and(|line| is_full(line, width));
+            text += if is_full {
+                "\r\n\x1b[J\x1b[A"
+            } else {
+                "\x1b[J"
+            };
         }
         text
     }
 }
 
-/// Returns the rows that a line takes. One that fills its last row has the next one too, because there the cursor goes.
 fn rows(line: &str, width: usize) -> usize {
-    fit::columns(line) / width + 1
+    fit::columns(line).div_ceil(width).max(1)
+}
+
+/// Returns true if the line fills its last row.
+fn is_full(line: &str, width: usize) -> bool {
+    !line.is_empty() && fit::columns(line).is_multiple_of(width)
 }
 
 /// Returns the text that moves the cursor from the start of a line to its end.
 fn pass(line: &str, width: usize) -> String {
+    let down = rows(line, width) - 1;
     let mut text = String::new();
-    if rows(line, width) > 1 {
-        text += &format!("\x1b[{}B", rows(line, width) - 1);
+    if down > 0 {
+        text += &format!("\x1b[{down}B");
     }
-    match fit::columns(line) % width {
+    match fit::columns(line) - down * width {
         0 => text,
         column => text + &format!("\x1b[{column}C"),
     }
@@ -121,7 +141,7 @@ mod tests {
                 .chunks(width)
                 .map(|row| row.iter().collect())
                 .collect();
-            if characters.len() % width == 0 {
+            if rows.is_empty() {
                 rows.push(String::new());
             }
             rows
@@ -163,11 +183,22 @@ mod tests {
         assert_eq!(update(&["one", "status"]), "");
         assert_eq!(
             update(&["one two", "status"]),
-            "\x1b[1A\rone two\x1b[K\r\n\x1b[6C"
+            "\x1b[1A\r\x1b[2Kone two\r\n\x1b[6C"
         );
         assert_eq!(update(&["one two", "status 2"]), " 2");
         assert_eq!(update(&["one two"]), "\x1b[1A\r\x1b[7C\x1b[J");
-        assert_eq!(update(&[]), "\r\x1b[K");
+        assert_eq!(update(&[]), "\r\x1b[2K");
+    }
+
+    #[test]
+    fn a_resized_terminal_gets_all_lines_anew() {
+        let mut live = Live::default();
+        let lines = || vec!["0123456789".to_owned(), "ab".to_owned()];
+        live.update(Vec::new(), lines(), (20, 10));
+        // The first line has two rows now.
+        let text = live.update(Vec::new(), lines(), (6, 10));
+        assert_eq!(text, "\x1b[2A\r\x1b[J0123456789\r\nab");
+        assert_eq!(live.update(Vec::new(), lines(), (6, 10)), "");
     }
 
     #[test]
@@ -176,6 +207,6 @@ mod tests {
         let lines: Vec<_> = ["a", "b", "c", "d"].map(str::to_owned).into();
         live.update(Vec::new(), lines, (20, 3));
         let changed: Vec<_> = ["A", "b", "c", "D"].map(str::to_owned).into();
-        assert_eq!(live.update(Vec::new(), changed, (20, 3)), "\rD\x1b[K");
+        assert_eq!(live.update(Vec::new(), changed, (20, 3)), "\r\x1b[2KD");
     }
 }

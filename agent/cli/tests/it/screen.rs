@@ -66,10 +66,15 @@ impl Screen {
         let (count, name) = sequence.split_at(sequence.len() - 1);
         let number = count.parse().unwrap_or(1);
         let top = self.rows.len().saturating_sub(self.height);
+        if !matches!(name, "m" | "h" | "l") {
+            // Behind a full row, the cursor is on its last character for commands.
+            self.column = self.column.min(self.width - 1);
+        }
         match name {
             "A" => self.row = self.row.saturating_sub(number).max(top),
             "B" => self.row = (self.row + number).min(self.rows.len() - 1),
             "C" => self.column = (self.column + number).min(self.width - 1),
+            "K" if count == "2" => self.rows[self.row].clear(),
             "K" => self.rows[self.row].truncate(self.column),
             "J" => {
                 self.rows[self.row].truncate(self.column);
