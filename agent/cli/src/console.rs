@@ -273,6 +273,8 @@ impl ConsoleState {
         if !StatusLines::are_shown() {
             return write_line(line);
         }
+        // The call that the line is about may have ended. The next frame has the others again.
+        self.status.set_waits(Vec::new());
         let lines = line.split('\n').map(str::to_owned).collect();
         // A failed write to standard error cannot be reported.
         let _ = self.update(lines);

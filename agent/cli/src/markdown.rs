@@ -268,7 +268,7 @@ mod tests {
             "https://bank.example (https://evil.example \"good\")"
         );
         assert_eq!(shown("<https://a.example>", 60), "https://a.example");
-        assert_eq!(shown("![a cat](cat.png)", 60), "[image] a cat (cat.png)");
+        assert_eq!(shown("![a cat](cat.png)", 60), "a cat (cat.png)");
         assert_eq!(
             shown("[x]\n\n[x]: https://evil.example\n", 60),
             "x (https://evil.example)\n\n[x]: https://evil.example"

@@ -27,16 +27,22 @@ impl Table {
             let cells = self.rows.iter().flatten();
             return cells.flat_map(|cell| cell.wrap(room, true)).collect();
         }
-        let widths = self.widths(count, avail);
-        let mut lines = Vec::new();
-        for (index, row) in self.rows.iter().enumerate() {
-            lines.extend(self.row(row, &widths));
-            if index == 0 {
-                let rules: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
-                lines.push(painted(FAINT, &rules.join("─┼─")));
-            }
+        let mut widths = vec![1; count];
+        for (width, cell) in self.rows.iter().flat_map(|row| (0..count).zip(row)) {
+            widths[width] = cell.columns().clamp(widths[width], avail);
         }
-        lines
+        // The widest ones give way until all fit.
+        while widths.iter().sum::<usize>() > avail {
+            widths
+                .iter_mut()
+                .max()
+                .into_iter()
+                .for_each(|width| *width -= 1);
+        }
+        let rules: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
+        let mut lines: Vec<_> = self.rows.iter().map(|row| self.row(row, &widths)).collect();
+        lines.insert(1.min(lines.len()), vec![painted(FAINT, &rules.join("─┼─"))]);
+        lines.concat()
     }
 
     fn row(&self, row: &[Spans], widths: &[usize]) -> Vec<String> {
@@ -44,37 +50,21 @@ impl Table {
         let cells: Vec<_> = cells.map(|(cell, width)| cell.wrap(*width, true)).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(1);
         let line = |at: usize| {
-            let parts = widths.iter().enumerate().map(|(column, width)| {
+            let parts = widths.iter().zip(&self.alignments).enumerate();
+            let parts = parts.map(|(column, (width, alignment))| {
                 let text = cells.get(column).and_then(|lines| lines.get(at));
                 let text = text.map_or("", |text| text);
                 let free = width.saturating_sub(fit::columns(text));
-                let before = match self.alignments.get(column) {
-                    Some(Alignment::Right) => free,
-                    Some(Alignment::Center) => free / 2,
-                    _ => 0,
+                let before = match alignment {
+                    Alignment::Right => free,
+                    Alignment::Center => free / 2,
+                    Alignment::Left | Alignment::None => 0,
                 };
                 format!("{:before$}{text}{:after$}", "", "", after = free - before)
             });
-            let parts: Vec<_> = parts.collect();
-            parts.join(&painted(FAINT, " │ ")).trim_end().to_owned()
+            let line = parts.collect::<Vec<_>>().join(&painted(FAINT, " │ "));
+            line.trim_end().to_owned()
         };
         (0..height).map(line).collect()
-    }
-
-    /// Returns the width of each column. The widest ones give way until all fit.
-    fn widths(&self, count: usize, avail: usize) -> Vec<usize> {
-        let mut widths = vec![1; count];
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                let text = cell.text();
-                let longest = text.lines().map(fit::columns).max().unwrap_or(0);
-                *width = longest.max(*width).min(avail);
-            }
-        }
-        while widths.iter().sum::<usize>() > avail {
-            let widest = widths.iter_mut().max();
-            widest.into_iter().for_each(|width| *width -= 1);
-        }
-        widths
     }
 }
