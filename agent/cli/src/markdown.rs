@@ -7,15 +7,11 @@ mod wrap;
 
 use std::mem;
 
-use pulldown_cmark::{Event, Options, Parser};
+use pulldown_cmark::{Event, Parser};
 
 use self::code::CodeBlock;
-use self::render::render;
+use self::render::{OPTIONS, render};
 
-/// The extensions of GitHub that models use.
-const OPTIONS: Options = Options::ENABLE_TABLES
-    .union(Options::ENABLE_STRIKETHROUGH)
-    .union(Options::ENABLE_TASKLISTS);
 /// The bytes of a block above which it is ended, because each piece renders the whole block again.
 const MAX_BLOCK_BYTES: usize = 16 * 1024;
 /// The minimum columns of a text, however narrow the terminal.

@@ -3,14 +3,18 @@
 use std::mem;
 
 use anstyle::Style;
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::code;
 use super::table::Table;
 use super::wrap::{Spans, painted};
-use super::{OPTIONS, code};
 use crate::fit;
 use crate::notice::{FAINT, STRONG};
 
+/// The extensions of GitHub that models use.
+pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
+    .union(Options::ENABLE_STRIKETHROUGH)
+    .union(Options::ENABLE_TASKLISTS);
 /// The columns of a rule.
 const RULE: usize = 40;
 /// The minimum columns of a text in lists and quotes.
