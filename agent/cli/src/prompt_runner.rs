@@ -262,10 +262,11 @@ impl PromptRunner {
             let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
             let next = next.unwrap_or_default();
             notice::note(&format!("the session is already answered{next}"));
-            return match self.is_direct() {
-                true => output::write_untrusted(&text),
-                false => output::answer(&text),
-            };
+            // Results of tools are no Markdown.
+            if self.is_direct() {
+                return output::write_untrusted(&text);
+            }
+            output::answer(&text)?;
         }
         Ok(())
     }
