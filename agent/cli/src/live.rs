@@ -60,7 +60,7 @@ impl Live {
             growth.filter(|line| first + 1 == old.len() && is_same_width && !is_full(line, width));
         let growth = growth.and_then(|line| new[first].strip_prefix(&**line));
         let mut text = match old_rows {
-            0 => "\r\n".to_owned(),
+            0 => "\n".to_owned(),
             _ if growth.is_some() => String::new(),
             1 => "\r".to_owned(),
             _ => format!("\x1b[{}A\r", old_rows - 1),
@@ -72,7 +72,7 @@ impl Live {
         let mut is_aligned = is_same_width;
         for (at, line) in new.iter().enumerate().skip(first) {
             if at > first {
-                text += "\r\n";
+                text += "\n";
             }
             let before = old.get(at).filter(|_| is_aligned);
             match before {
@@ -91,11 +91,7 @@ impl Live {
         }
         if row < old_rows {
             let is_full = new.last().is_some_and(|line| is_full(line, width));
-            text += if is_full {
-                "\r\n\x1b[J\x1b[A"
-            } else {
-                "\x1b[J"
-            };
+            text += if is_full { "\n\x1b[J\x1b[A" } else { "\x1b[J" };
         }
         text
     }
@@ -165,7 +161,7 @@ mod tests {
             let mut all = Vec::new();
             for (finished, lines) in steps {
                 all.extend(finished.clone());
-                screen.write(&live.update(finished, lines.clone(), size));
+                screen.write(&live.update(finished, lines.clone(), size).replace('\n', "\r\n"));
                 let expected = [&all[..], &lines].concat();
                 prop_assert_eq!(screen.text(), wrapped(&expected, size.0));
             }
@@ -179,11 +175,11 @@ mod tests {
             let lines = lines.iter().map(|line| (*line).to_owned()).collect();
             live.update(Vec::new(), lines, (20, 10))
         };
-        assert_eq!(update(&["one", "status"]), "one\r\nstatus");
+        assert_eq!(update(&["one", "status"]), "one\nstatus");
         assert_eq!(update(&["one", "status"]), "");
         assert_eq!(
             update(&["one two", "status"]),
-            "\x1b[1A\r\x1b[2Kone two\r\n\x1b[6C"
+            "\x1b[1A\r\x1b[2Kone two\n\x1b[6C"
         );
         assert_eq!(update(&["one two", "status 2"]), " 2");
         assert_eq!(update(&["one two"]), "\x1b[1A\r\x1b[7C\x1b[J");
@@ -197,7 +193,7 @@ mod tests {
         live.update(Vec::new(), lines(), (20, 10));
         // The first line has two rows now.
         let text = live.update(Vec::new(), lines(), (6, 10));
-        assert_eq!(text, "\x1b[2A\r\x1b[J0123456789\r\nab");
+        assert_eq!(text, "\x1b[2A\r\x1b[J0123456789\nab");
         assert_eq!(live.update(Vec::new(), lines(), (6, 10)), "");
     }
 
