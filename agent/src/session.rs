@@ -165,6 +165,12 @@ impl Session {
         self.turns.load(Ordering::Relaxed)
     }
 
+    /// Returns the tokens of the last request, as the service counted them. Returns `None` before one, and if the service counts none.
+    pub fn request_tokens(&self) -> Option<u64> {
+        let measured = self.compaction.measured?;
+        Some(measured.tokens)
+    }
+
     /// Appends a message to the conversation.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);

@@ -8,6 +8,8 @@ mod line;
 mod look;
 mod model;
 mod page;
+mod status;
+mod suspend;
 mod typed_program;
 mod typing;
 
@@ -32,6 +34,7 @@ use crate::journal::JournalOptions;
 use crate::notice;
 use crate::prompt_runner::RunInput;
 use crate::session::OpenSession;
+use crate::status_lines::StatusLines;
 use crate::visible::visible;
 
 /// Reads prompts and commands until the input ends.
@@ -111,7 +114,11 @@ impl Chat {
         }
         // A question of a sub-agent in the background waits for the end of the line.
         let _reader = console.reader().await;
-        self.input.line().await
+        let status = status::status(&self.opened, &self.root);
+        let is_shown = StatusLines::are_shown();
+        self.input
+            .line(if is_shown { status } else { String::new() })
+            .await
     }
 
     /// Runs a typed prompt, with the files that it names.
@@ -135,6 +142,8 @@ impl Chat {
     async fn run_input(&mut self, input: RunInput) -> Result<Exit, Error> {
         let handle = RunHandle::new();
         let attached = self.interrupts.attach(handle.token().clone());
+        let status = status::status(&self.opened, &self.root);
+        self.opened.runner.console.set_status(status);
         let runner = &self.opened.runner;
         let session = &mut self.opened.session;
         let cx = session.context().clone();

@@ -4,18 +4,22 @@ use std::io::{self, IsTerminal as _};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use agent::Cost;
 use serde::Serialize;
 use tools::IgnorePoison as _;
 
 use crate::effect_log::EffectLog;
 use crate::error::Error;
 use crate::keyboard;
-use crate::notice::{write as write_stderr, write_line};
+use crate::live::Live;
+use crate::markdown::MarkdownStream;
+use crate::notice::{size, write as write_stderr, write_line, write_raw};
 use crate::output;
-use crate::status_lines::{StatusLines, Wait};
+use crate::status_lines::{QUEUED, StatusLines, Wait};
+use crate::visible::visible;
 
-/// The terminal of a run: messages on standard error above status lines, and documents on standard output. Both are held back while
-/// a question is open.
+/// The terminal of a run: messages on standard error above status lines, and text and documents on standard output. All are held back
+/// while a question is open.
 #[derive(Debug, Default)]
 pub(crate) struct Console {
     /// The effects of the calls of the session.
@@ -32,9 +36,18 @@ struct ConsoleState {
     /// The starts and ends of earlier questions.
     questions: Vec<(Instant, Instant)>,
     held_back: Vec<HeldBack>,
+    /// The lines at the end of the terminal, if it takes more than plain text.
+    live: Live,
+    /// The text of the model, if it is rendered.
+    markdown: MarkdownStream,
+    /// The lines below the text.
     status: StatusLines,
-    /// True if text on standard output has not ended its line.
+    /// The cost of the runs so far.
+    cost: Cost,
+    /// True if text on standard output has not ended its line. Rendered text never leaves one open.
     is_line_open: bool,
+    /// True while the program is about to be stopped.
+    is_paused: bool,
     /// True if typed lines are shown once they are complete, and the terminal echoes the answers to questions alone.
     hides_typing: bool,
 }
@@ -44,6 +57,7 @@ struct ConsoleState {
 enum HeldBack {
     Message(String),
     Document(String),
+    Text(String),
 }
 
 /// The time in which the terminal echoes the answers to questions alone, until it is dropped.
@@ -72,8 +86,90 @@ impl Console {
             state.held_back.push(HeldBack::Message(line));
             return;
         }
-        state.status.clear();
-        write_line(&line);
+        state.message(&line);
+    }
+
+    /// Writes a piece of the text of a run to standard output. Markdown is rendered on a terminal.
+    pub(crate) fn text(&self, text: &str, is_markdown: bool) -> Result<(), Error> {
+        if is_markdown && output::is_rendered() {
+            let mut state = self.state();
+            if state.asking_since.is_some() {
+                state.held_back.push(HeldBack::Text(text.to_owned()));
+                return Ok(());
+            }
+            return state.rendered(text);
+        }
+        self.clear();
+        self.set_line_open(!text.ends_with('\n'));
+        output::untrusted_piece(text)
+    }
+
+    /// Ends the text of a model, so that other output can follow.
+    pub(crate) fn end_text(&self) -> Result<(), Error> {
+        self.state().end_text()?;
+        if self.set_line_open(false) {
+            output::untrusted_piece("\n")?;
+        }
+        Ok(())
+    }
+
+    /// Shows a typed line below the text until it is [taken](Self::take_queued). If the text is not rendered, writes it once.
+    pub(crate) fn queue(&self, line: &str) {
+        if !output::is_rendered() || !StatusLines::are_shown() {
+            return self.aside(format!("{QUEUED} {}", visible(line)));
+        }
+        let mut state = self.state();
+        state.status.queue(line);
+        state.redraw();
+    }
+
+    /// Removes the lines that were sent with this text from those below it.
+    pub(crate) fn take_queued(&self, text: &str) {
+        self.state().status.take_queued(text);
+    }
+
+    /// Removes all lines below the text, because the run has ended.
+    pub(crate) fn end_status(&self) {
+        let mut state = self.state();
+        state.status = StatusLines::default();
+        state.settle();
+        state.markdown = MarkdownStream::default();
+    }
+
+    /// Sets the line at the bottom of the terminal until the run has ended.
+    pub(crate) fn set_status(&self, status: String) {
+        if StatusLines::are_shown() {
+            self.state().status.set_status(status);
+        }
+    }
+
+    /// Adds the cost of a run.
+    pub(crate) fn add_cost(&self, cost: Cost) {
+        let cost_so_far = &mut self.state().cost;
+        *cost_so_far = Cost::from_nanos(cost_so_far.nanos().saturating_add(cost.nanos()));
+    }
+
+    /// Returns the cost of the runs so far.
+    pub(crate) fn cost(&self) -> Cost {
+        self.state().cost
+    }
+
+    /// Erases the lines below the text before the program is stopped, and lets the terminal echo. [`Self::go_on`] reverts it.
+    pub(crate) fn pause(&self) {
+        let mut state = self.state();
+        state.settle();
+        state.is_paused = true;
+        keyboard::restore_echo();
+    }
+
+    /// Goes on after the program was stopped.
+    pub(crate) fn go_on(&self) {
+        let mut state = self.state();
+        state.is_paused = false;
+        if state.hides_typing && state.asking_since.is_none() {
+            keyboard::silence();
+        }
+        state.redraw();
     }
 
     /// Writes a line, also amid the text of standard output, which goes on below it on a terminal.
@@ -107,20 +203,20 @@ impl Console {
             state.held_back.push(HeldBack::Document(text));
             return Ok(());
         }
+        state.settle();
         output::line(&text)
     }
 
     /// Replaces the status lines, unless a question or a line of text is open.
     pub(crate) fn draw(&self, waits: Vec<Wait>) {
         let mut state = self.state();
-        if state.asking_since.is_none() && !state.is_line_open {
-            state.status.draw(waits);
-        }
+        state.status.set_waits(waits);
+        state.redraw();
     }
 
-    /// Erases the status lines. Call this before writing to the terminal by other means.
+    /// Erases the status lines, and ends a block of rendered text. Call this before writing to the terminal by other means.
     pub(crate) fn clear(&self) {
-        self.state().status.clear();
+        self.state().settle();
     }
 
     /// Sets whether text on standard output has not ended its line. Returns the former value.
@@ -131,7 +227,7 @@ impl Console {
     /// Opens a question.
     pub(crate) fn question(&self) -> OpenQuestion<'_> {
         let mut state = self.state();
-        state.status.clear();
+        state.settle();
         state.asking_since = Some(Instant::now());
         keyboard::restore_echo();
         OpenQuestion {
@@ -163,7 +259,7 @@ impl Console {
         let has_echo = io::stdin().is_terminal()
             && io::stderr().is_terminal()
             && (state.is_line_open || !state.hides_typing);
-        if has_echo && state.asking_since.is_none() && !state.status.clear() {
+        if has_echo && state.asking_since.is_none() && !state.settle() {
             write_stderr("\n");
             state.is_line_open &= !io::stdout().is_terminal();
         }
@@ -171,6 +267,71 @@ impl Console {
 
     fn state(&self) -> MutexGuard<'_, ConsoleState> {
         self.state.lock().ignore_poison()
+    }
+}
+
+impl ConsoleState {
+    /// Writes a line above the lines that may still change.
+    fn message(&mut self, line: &str) {
+        if !StatusLines::are_shown() {
+            return write_line(line);
+        }
+        // The call that the line is about may have ended. The next frame has the others again.
+        self.status.set_waits(Vec::new());
+        let lines = line.split('\n').map(str::to_owned).collect();
+        // A failed write to standard error cannot be reported.
+        let _ = self.update(lines);
+    }
+
+    /// Renders a piece of text.
+    fn rendered(&mut self, text: &str) -> Result<(), Error> {
+        let lines = self.markdown.push(text, output::width());
+        self.update(lines)
+    }
+
+    fn end_text(&mut self) -> Result<(), Error> {
+        let lines = self.markdown.finish(output::width());
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.update(lines)
+    }
+
+    /// Draws the lines that may still change.
+    fn redraw(&mut self) {
+        if self.asking_since.is_none() && !self.is_line_open && !self.is_paused {
+            // If the terminal fails, it also fails for the next piece of the text.
+            let _ = self.update(Vec::new());
+        }
+    }
+
+    /// Ends the block of text and erases the lines below it. Returns true if there were any of the two.
+    fn settle(&mut self) -> bool {
+        let was_drawn = self.live.is_drawn();
+        let lines = self.markdown.interrupt(output::width());
+        let _ = self.write(lines, Vec::new());
+        was_drawn
+    }
+
+    /// Writes lines above those that may still change, and draws these.
+    fn update(&mut self, finished: Vec<String>) -> Result<(), Error> {
+        let (width, height) = size().unwrap_or((80, 24));
+        let mut live = self.markdown.live(output::width());
+        live.extend(self.status.lines(width, height));
+        self.write(finished, live)
+    }
+
+    fn write(&mut self, finished: Vec<String>, live: Vec<String>) -> Result<(), Error> {
+        let size = size().unwrap_or((output::width(), 24));
+        let text = self.live.update(finished, live, size);
+        if text.is_empty() {
+            return Ok(());
+        }
+        if output::is_rendered() {
+            return output::raw(&text);
+        }
+        write_raw(&text);
+        Ok(())
     }
 }
 
@@ -196,9 +357,10 @@ impl Drop for OpenQuestion<'_> {
         state
             .questions
             .extend(since.map(|since| (since, Instant::now())));
-        for line in state.held_back.drain(..) {
+        for line in std::mem::take(&mut state.held_back) {
             match line {
-                HeldBack::Message(message) => write_line(&message),
+                HeldBack::Message(message) => state.message(&message),
+                HeldBack::Text(text) => drop(state.rendered(&text)),
                 // If the terminal fails, it also fails for the last document of the run, whose error ends the program.
                 HeldBack::Document(document) => drop(output::line(&document)),
             }

@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use once_cell::sync::Lazy;
+use rustix::process::Signal;
+use tokio::signal::unix::SignalKind;
 use tools::{CancellationToken, IgnorePoison as _};
 
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::keyboard;
+use crate::{keyboard, suspend};
 
 /// Cancelled when the program has to end.
 static END: Lazy<CancellationToken> = Lazy::new(CancellationToken::new);
@@ -125,6 +127,7 @@ impl Interrupts {
     }
 
     fn listen(self, ignores_idle: bool) -> Result<Self, Error> {
+        self.listen_to_stops().map_err(Error::Runtime)?;
         let mut signals = listen().map_err(Error::Runtime)?;
         let interrupts = self.clone();
         tokio::spawn(async move {
@@ -143,6 +146,23 @@ impl Interrupts {
             }
         });
         Ok(self)
+    }
+
+    /// Cleans the terminal when Ctrl-Z stops the program.
+    fn listen_to_stops(&self) -> std::io::Result<()> {
+        let kind = SignalKind::from_raw(Signal::TSTP.as_raw());
+        let mut stops = tokio::signal::unix::signal(kind)?;
+        let console = self.console.clone();
+        tokio::spawn(async move {
+            while stops.recv().await.is_some() {
+                if suspend::has_shell() {
+                    console.pause();
+                    suspend::stop();
+                    console.go_on();
+                }
+            }
+        });
+        Ok(())
     }
 
     /// Attaches the token that Ctrl-C cancels.

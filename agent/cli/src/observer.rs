@@ -213,7 +213,7 @@ impl Observer {
     pub(crate) fn finish(&self) -> CallFailures {
         let mut state = self.state();
         state.is_done = true;
-        self.console.clear();
+        self.console.end_status();
         let refusals = std::mem::take(&mut state.refusals);
         let protected = std::mem::take(&mut state.protected);
         CallFailures {
@@ -243,9 +243,8 @@ impl Observer {
             return Ok(());
         }
         if let Event::Text { text } = event {
-            self.console.clear();
-            self.console.set_line_open(!text.ends_with('\n'));
-            return output::untrusted_piece(text);
+            // Results of tools are no Markdown.
+            return self.console.text(text, !self.is_direct);
         }
         let progress = match event {
             // The status lines show it.
@@ -260,9 +259,7 @@ impl Observer {
             }
             _ => None,
         };
-        if self.console.set_line_open(false) {
-            output::untrusted_piece("\n")?;
-        }
+        self.console.end_text()?;
         if self.detail == Detail::Quiet && !matches!(event, Event::ProtectedFiles { .. }) {
             return Ok(());
         }
@@ -275,7 +272,10 @@ impl Observer {
         let shown = match event {
             Event::PrefixChanged(change) if !self.is_direct => prefix_line(change),
             Event::Compacted(compacted) => format!("{agent}{}", compacted_line(compacted)),
-            Event::Steered { text } => format!("{} {}", paint(FAINT, "sent:"), line(text)),
+            Event::Steered { text } => {
+                self.console.take_queued(text);
+                format!("{} {}", paint(FAINT, "sent:"), line(text))
+            }
             Event::RequestRetried(retry) => {
                 let wait = duration::format(Duration::from_millis(retry.wait_ms));
                 format!(
@@ -374,7 +374,10 @@ impl Observer {
                 line(name),
                 line(title)
             ),
-            Event::Done(summary) => summary_line(summary, self.console.time_since(state.started)),
+            Event::Done(summary) => {
+                self.console.add_cost(summary.spent.cost);
+                summary_line(summary, self.console.time_since(state.started))
+            }
             _ => return Ok(()),
         };
         self.console.line(shown);

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tools::protocol::ResourceContents;
@@ -10,6 +12,7 @@ use tools::{Content, ToolResult, join};
 
 use crate::error::Error;
 use crate::fit;
+use crate::markdown;
 use crate::notice::note;
 use crate::visible::{harmless, harmless_json, visible_json};
 
@@ -68,6 +71,14 @@ fn untrusted(text: &str) -> Cow<'_, str> {
     } else {
         text.into()
     }
+}
+
+/// Writes the whole text of a model and ends its last line. On a terminal it is rendered.
+pub(crate) fn answer(text: &str) -> Result<(), Error> {
+    if !is_rendered() {
+        return write_untrusted(text);
+    }
+    line(&markdown::lines(text, width()).join("\n"))
 }
 
 /// Writes the content of a result: texts, the texts of resources, and a line for each other piece.
@@ -162,6 +173,21 @@ pub(crate) fn line(text: &str) -> Result<(), Error> {
     write(&[text, if text.ends_with('\n') { "" } else { "\n" }])
 }
 
+/// Writes text with control sequences.
+pub(crate) fn raw(text: &str) -> Result<(), Error> {
+    write(&[text])
+}
+
+/// Returns true if the text of a model is rendered: if standard output is a terminal that takes more than plain text, unless `--plain`.
+pub(crate) fn is_rendered() -> bool {
+    !IS_PLAIN.load(Ordering::Relaxed)
+        && io::stdout().is_terminal()
+        && AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
+/// True if the text of a model is written as it is.
+static IS_PLAIN: AtomicBool = AtomicBool::new(false);
+
 fn write(parts: &[&str]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     let mut parts = parts.iter();
@@ -175,6 +201,17 @@ pub(crate) struct OutputOption {
     /// The form of standard output
     #[arg(long = "output", value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: OutputFormat,
+
+    /// Show the Markdown of the model as it is, also on a terminal
+    #[arg(long)]
+    plain: bool,
+}
+
+impl OutputOption {
+    /// Sets whether the text of a model is rendered.
+    pub(crate) fn apply(self) {
+        IS_PLAIN.store(self.plain, Ordering::Relaxed);
+    }
 }
 
 /// The form of a run's standard output.

@@ -297,7 +297,11 @@ impl PromptRunner {
             });
             let next = next.unwrap_or_default();
             notice::note(&format!("the session is already answered{next}"));
-            output::write_untrusted(&text)?;
+            // Results of tools are no Markdown.
+            if self.is_direct() {
+                return output::write_untrusted(&text);
+            }
+            output::answer(&text)?;
         }
         Ok(())
     }

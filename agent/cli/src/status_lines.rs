@@ -6,7 +6,11 @@ use std::time::Duration;
 use anstream::{AutoStream, ColorChoice};
 
 use crate::fit::cut;
-use crate::notice::{size, write_raw};
+use crate::notice::{FAINT, paint};
+use crate::visible::visible;
+
+/// The label of a typed line that waits.
+pub(crate) const QUEUED: &str = "queued:";
 
 /// The time between two frames: at most ten a second.
 pub(crate) const FRAME_INTERVAL: Duration = Duration::from_millis(100);
@@ -19,10 +23,14 @@ const MAX_LINES: usize = 8;
 /// A wait to be shown: its text, which must be visible, and its duration so far.
 pub(crate) type Wait = (String, Duration);
 
-/// The lines drawn below the other output on standard error.
+/// The lines below the other output of a terminal: typed lines that wait, waits, and the status line.
 #[derive(Debug, Default)]
 pub(crate) struct StatusLines {
-    drawn: usize,
+    /// The typed lines that wait for the model.
+    queued: Vec<String>,
+    waits: Vec<Wait>,
+    /// The status line, which must be visible.
+    status: Option<String>,
     frame: usize,
 }
 
@@ -32,67 +40,68 @@ impl StatusLines {
         io::stderr().is_terminal() && AutoStream::choice(&io::stderr()) != ColorChoice::Never
     }
 
-    /// Replaces the drawn lines by one line for each wait.
-    pub(crate) fn draw(&mut self, waits: Vec<Wait>) {
-        let (width, height) = size().unwrap_or((80, 24));
-        let lines = self.lines(waits, width, height);
-        if !lines.is_empty() || self.drawn > 0 {
-            write_raw(&(self.erasure() + &lines.join("\n")));
-            self.drawn = lines.len();
-        }
-    }
-
-    /// Erases the lines. Returns true if there were any.
-    pub(crate) fn clear(&mut self) -> bool {
-        let is_drawn = self.drawn > 0;
-        if is_drawn {
-            write_raw(&self.erasure());
-            self.drawn = 0;
-        }
-        is_drawn
-    }
-
-    fn lines(&mut self, mut waits: Vec<Wait>, width: usize, height: usize) -> Vec<String> {
+    /// Replaces the waits by the next frame.
+    pub(crate) fn set_waits(&mut self, mut waits: Vec<Wait>) {
         waits.retain(|(_, time)| *time >= START_DELAY);
+        self.waits = waits;
+        self.frame = (self.frame + 1) % FRAMES.len();
+    }
+
+    /// Sets the last line.
+    pub(crate) fn set_status(&mut self, status: String) {
+        self.status = Some(status);
+    }
+
+    /// Adds a typed line that waits.
+    pub(crate) fn queue(&mut self, line: &str) {
+        self.queued.push(line.trim().to_owned());
+    }
+
+    /// Removes the typed lines that a text has.
+    pub(crate) fn take_queued(&mut self, text: &str) {
+        self.queued
+            .retain(|line| !text.lines().any(|sent| sent == line));
+    }
+
+    /// Returns the lines for a terminal of this size.
+    pub(crate) fn lines(&self, width: usize, height: usize) -> Vec<String> {
         // A line that has scrolled off the screen cannot be erased.
         let room = MAX_LINES.min(height.saturating_sub(1)).max(1);
-        let more = waits.len().saturating_sub(room);
-        self.frame = (self.frame + 1) % FRAMES.len();
         let frame = FRAMES[self.frame];
         // The last column stays free, because a line that wraps could not be erased.
         let columns = width.saturating_sub(1);
-        let mut lines: Vec<_> = waits
-            .iter()
-            .take(room)
-            .map(|(text, time)| {
-                let first = text.lines().next().unwrap_or_default();
-                cut(&format!("{frame} {}s {first}", time.as_secs()), columns)
-            })
-            .collect();
+        let waits = self.waits.iter().map(|(text, time)| {
+            let first = text.lines().next().unwrap_or_default();
+            format!("{frame} {}s {first}", time.as_secs())
+        });
+        let queued = self.queued.iter();
+        let queued = queued.map(|line| format!("{QUEUED} {}", visible(line)));
+        let mut lines: Vec<_> = queued.chain(waits).collect();
+        let status = self.status.as_ref().filter(|_| room > 1);
+        let room = room - usize::from(status.is_some());
+        let more = lines.len().saturating_sub(room);
+        lines.truncate(room);
         if let Some(last) = lines.last_mut().filter(|_| more > 0) {
-            *last = cut(&format!("{frame} … and {} more", more + 1), columns);
+            *last = format!("{frame} … and {} more", more + 1);
         }
         // The last lines of programs, while there is room for them.
-        for (index, (text, _)) in waits.iter().enumerate().take(lines.len()).rev() {
+        for (index, (text, _)) in self.waits.iter().enumerate().rev() {
             let below = text.lines().skip(1);
-            let below: Vec<_> = below
-                .map(|line| cut(&format!("  | {line}"), columns))
-                .collect();
-            if lines.len() + below.len() <= room {
-                lines.splice(index + 1..index + 1, below);
+            let below: Vec<_> = below.map(|line| format!("  | {line}")).collect();
+            let place = self.queued.len() + index + 1;
+            if place <= lines.len() && lines.len() + below.len() <= room {
+                lines.splice(place..place, below);
             }
         }
-        lines
+        let lines = lines.iter().map(|line| cut(line, columns));
+        let status = status.map(|status| status_line(status, width));
+        lines.chain(status).collect()
     }
+}
 
-    /// Returns the control sequence that moves to the first drawn line and erases everything from there.
-    fn erasure(&self) -> String {
-        match self.drawn {
-            0 => String::new(),
-            1 => "\r\u{1b}[J".to_owned(),
-            drawn => format!("\r\u{1b}[{}A\u{1b}[J", drawn - 1),
-        }
-    }
+/// Returns the status line of a terminal of this width.
+pub(crate) fn status_line(status: &str, width: usize) -> String {
+    paint(FAINT, cut(status, width.saturating_sub(1)))
 }
 
 #[cfg(test)]
@@ -105,18 +114,54 @@ mod tests {
             .collect()
     }
 
+    fn lines(
+        status: &mut StatusLines,
+        waits: Vec<Wait>,
+        width: usize,
+        height: usize,
+    ) -> Vec<String> {
+        status.set_waits(waits);
+        status.lines(width, height)
+    }
+
+    #[test]
+    fn typed_lines_wait_above_the_status_until_they_are_sent() {
+        let mut status = StatusLines::default();
+        status.set_status("model".to_owned());
+        status.queue("be brief ");
+        status.queue("/clear");
+        let shown = lines(&mut status, waits(1), 80, 24);
+        assert_eq!(
+            shown,
+            [
+                "queued: be brief",
+                "queued: /clear",
+                "\\ 1s call 0",
+                "\x1b[2mmodel\x1b[0m"
+            ]
+        );
+        status.take_queued("be brief\nand more");
+        assert_eq!(
+            lines(&mut status, Vec::new(), 80, 24),
+            ["queued: /clear", "\x1b[2mmodel\x1b[0m"]
+        );
+        assert_eq!(
+            lines(&mut status, waits(9), 80, 3),
+            ["/ … and 10 more", "\x1b[2mmodel\x1b[0m"]
+        );
+    }
+
     #[test]
     fn each_wait_has_a_line_unless_they_are_too_short_or_too_many() {
         let mut status = StatusLines::default();
         let early = (String::from("early"), Duration::from_millis(100));
-        let lines = status.lines([waits(2), vec![early]].concat(), 80, 24);
-        assert_eq!(lines, ["\\ 1s call 0", "\\ 2s call 1"]);
-        let lines = status.lines(waits(10), 80, 24);
-        assert_eq!((lines.len(), lines[7].as_str()), (8, "| … and 3 more"));
-        assert_eq!(status.lines(waits(10), 80, 3).len(), 2);
+        let shown = lines(&mut status, [waits(2), vec![early]].concat(), 80, 24);
+        assert_eq!(shown, ["\\ 1s call 0", "\\ 2s call 1"]);
+        let shown = lines(&mut status, waits(10), 80, 24);
+        assert_eq!((shown.len(), shown[7].as_str()), (8, "| … and 3 more"));
+        assert_eq!(lines(&mut status, waits(10), 80, 3).len(), 2);
         assert!(
-            status
-                .lines(waits(10), 9, 24)
+            lines(&mut status, waits(10), 9, 24)
                 .iter()
                 .all(|line| line.chars().count() <= 8)
         );

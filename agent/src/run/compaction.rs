@@ -47,7 +47,7 @@ struct ConversationSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MeasuredRequest {
     bytes: u64,
-    tokens: u64,
+    pub(crate) tokens: u64,
 }
 
 impl Compaction {

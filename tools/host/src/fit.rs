@@ -73,6 +73,14 @@ pub fn wrap_text(text: &str, room: usize) -> Vec<String> {
     with_starts(text, room, "", "")
 }
 
+/// Wraps the text like [`wrap_text`], but breaks words that are longer than the line. Returns at least one line, which may be empty.
+pub fn wrap_words(text: &str, room: usize) -> Vec<String> {
+    let options = Options::new(room).word_separator(WordSeparator::AsciiSpace);
+    let options = options.word_splitter(WordSplitter::NoHyphenation);
+    let lines = wrap(text, options.wrap_algorithm(WrapAlgorithm::FirstFit));
+    lines.into_iter().map(|line| line.into_owned()).collect()
+}
+
 /// Wraps the text like [`wrap_text`] to lines that begin with `first` or, after the first line, with `next`. Ends the last line.
 pub fn hanging(text: &str, room: usize, first: &str, next: &str) -> String {
     with_starts(text, room, first, next).join("\n") + "\n"
@@ -149,6 +157,7 @@ mod tests {
             ["one", "two-three", "  four"]
         );
         assert_eq!(wrap_text("", 24), [""]);
+        assert_eq!(wrap_words("a 語語語語", 4), ["a", "語語", "語語"]);
     }
 
     #[test]

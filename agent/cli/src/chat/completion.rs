@@ -3,11 +3,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rustyline::completion::Completer;
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
-use rustyline::validate::Validator;
-use rustyline::{Context, Helper};
 use tools::ToolContext;
 
 use super::command;
@@ -28,7 +23,7 @@ pub(crate) struct Completion {
 
 impl Completion {
     /// Returns the position of the word before the cursor, and the words that it may become.
-    fn candidates(&self, before: &str) -> (usize, Vec<String>) {
+    pub(super) fn candidates(&self, before: &str) -> (usize, Vec<String>) {
         let last = before.char_indices().rfind(|(_, c)| c.is_whitespace());
         let start = last.map_or(0, |(at, c)| at + c.len_utf8());
         let word = &before[start..];
@@ -87,26 +82,3 @@ impl Completion {
         (place.is_file() && host::open_file(&self.cx, &path).is_some()).then_some(path)
     }
 }
-
-impl Completer for Completion {
-    type Candidate = String;
-
-    fn complete(
-        &self,
-        line: &str,
-        position: usize,
-        _: &Context<'_>,
-    ) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(self.candidates(&line[..position]))
-    }
-}
-
-impl Hinter for Completion {
-    type Hint = String;
-}
-
-impl Highlighter for Completion {}
-
-impl Validator for Completion {}
-
-impl Helper for Completion {}

@@ -3,22 +3,29 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
+use rustyline::validate::Validator;
 use rustyline::{
-    Behavior, Cmd, CompletionType, ConditionalEventHandler, Config, Event, EventContext,
-    EventHandler, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
+    Behavior, Cmd, CompletionType, ConditionalEventHandler, Config, Context, Event, EventContext,
+    EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use tools_store::private;
 
 use super::completion::Completion;
 use super::line::{Line, prompt};
+use super::status::{StatusHint, StatusText};
+use super::suspend::SuspendKey;
 use crate::error::Error;
 use crate::notice;
 
 /// Reads typed prompts, with a persistent history. The terminal is in raw mode only while a line is read.
 pub(super) struct Editor {
-    editor: rustyline::Editor<Completion, FileHistory>,
+    editor: rustyline::Editor<Helpers, FileHistory>,
+    status: StatusHint,
     history: Option<PathBuf>,
 }
 
@@ -33,7 +40,6 @@ impl Editor {
         let config = config.max_history_size(MAX_ENTRIES);
         let config = config.map_err(Error::prompt)?.build();
         let mut editor = rustyline::Editor::with_config(config).map_err(Error::prompt)?;
-        editor.set_helper(Some(completion));
         for enter in [
             // Terminals send Enter as one of these.
             KeyEvent(KeyCode::Enter, Modifiers::NONE),
@@ -49,8 +55,18 @@ impl Editor {
         ] {
             editor.bind_sequence(enter, Cmd::Newline);
         }
+        editor.bind_sequence(
+            KeyEvent::ctrl('Z'),
+            EventHandler::Conditional(Box::new(SuspendKey::new())),
+        );
+        let status = StatusHint::default();
+        editor.set_helper(Some(Helpers {
+            completion,
+            status: status.clone(),
+        }));
         let mut editor = Self {
             editor,
+            status,
             history: None,
         };
         if has_history {
@@ -59,14 +75,19 @@ impl Editor {
         Ok(editor)
     }
 
-    pub(super) fn line(&mut self) -> Result<Line, Error> {
+    /// Reads a line, above this status line.
+    pub(super) fn line(&mut self, status: String) -> Result<Line, Error> {
+        self.status.set(status);
         loop {
             return match self.editor.readline(&prompt()) {
                 Ok(text) => {
                     self.remember(&text);
                     Ok(Line::Text(text))
                 }
-                Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+                Err(ReadlineError::Interrupted) => {
+                    self.status.erase();
+                    Ok(Line::Interrupted)
+                }
                 Err(ReadlineError::Eof) => Ok(Line::End),
                 // The terminal was resized.
                 Err(ReadlineError::Signal(_)) => continue,
@@ -103,6 +124,37 @@ impl Editor {
         }
     }
 }
+
+/// What the editor shows for the typed text.
+struct Helpers {
+    completion: Completion,
+    status: StatusHint,
+}
+
+impl Completer for Helpers {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        Ok(self.completion.candidates(&line[..at]))
+    }
+}
+
+impl Hinter for Helpers {
+    type Hint = StatusText;
+
+    fn hint(&self, _: &str, _: usize, _: &Context<'_>) -> Option<StatusText> {
+        self.status.draw()
+    }
+}
+
+impl Highlighter for Helpers {}
+impl Validator for Helpers {}
+impl Helper for Helpers {}
 
 /// Handles Enter: a backslash at the end of the text becomes a line break.
 struct ContinueAfterBackslash;

@@ -52,11 +52,12 @@ impl Input {
     }
 
     /// Returns the next line, which may contain line breaks. A thread of its own waits for it, so that a signal can end the chat.
-    pub(super) async fn line(&self) -> Result<Line, Error> {
+    /// A line editor shows the status below it.
+    pub(super) async fn line(&self, status: String) -> Result<Line, Error> {
         let source = self.source.clone();
         let line = tokio::task::spawn_blocking(move || {
             match &mut *source.lock().unwrap_or_else(PoisonError::into_inner) {
-                Source::Editor(editor) => editor.line(),
+                Source::Editor(editor) => editor.line(status),
                 Source::Reader(reader) => reader.line(&mut io::stdin().lock()),
             }
         });

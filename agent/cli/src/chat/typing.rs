@@ -13,7 +13,7 @@ use super::line::Line;
 use crate::attachment::Attachment;
 use crate::error::Error;
 use crate::keyboard;
-use crate::notice::{self, FAINT, paint};
+use crate::notice;
 use crate::prompt_runner::PromptRunner;
 use crate::visible::visible;
 
@@ -79,11 +79,15 @@ impl Typing<'_> {
                 self.send(prompt)
             }
             Ok(_) => Ok(false),
-            Err(reason) => return notice::error(&reason),
+            Err(reason) => {
+                self.runner.console.clear();
+                return notice::error(&reason);
+            }
         };
         let is_sent = match is_sent {
             Ok(is_sent) => is_sent,
             Err(error) => {
+                self.runner.console.clear();
                 error.report();
                 return;
             }
@@ -91,10 +95,7 @@ impl Typing<'_> {
         self.sent += usize::from(is_sent);
         self.input.remember(text);
         self.lines.push(Line::Text(text.to_owned()));
-        let label = paint(FAINT, "queued:");
-        self.runner
-            .console
-            .aside(format!("{label} {}", visible(text)));
+        self.runner.console.queue(text);
     }
 
     /// Sends a prompt to the run. Returns false if the run has ended.

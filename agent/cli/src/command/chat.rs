@@ -52,6 +52,7 @@ impl ChatArgs {
             // A hint to continue in a chat helps nobody who is in one.
             opened.runner.resume = None;
             opened.show(self.detail.detail(), Some(root.clone()));
+            self.output.apply();
             let (input, interrupts) = match keyboard.take() {
                 Some(keyboard) => keyboard,
                 None => {

@@ -72,6 +72,7 @@ impl RunArgs {
         opened.show(self.detail.detail(), None);
         let session = &mut opened.session;
         let runner = &opened.runner;
+        self.output.apply();
         if let Some(attachment) = attachments.first().filter(|_| runner.is_direct()) {
             let reason =
                 "the provider direct has no model that reads it; choose one with --provider";

@@ -137,6 +137,8 @@ mod reference;
 mod repository;
 mod run;
 #[cfg(feature = "default")]
+mod screen;
+#[cfg(feature = "default")]
 mod serve;
 #[cfg(feature = "default")]
 mod serve_hostile;
@@ -171,6 +173,8 @@ mod system;
 #[cfg(feature = "default")]
 mod telemetry;
 mod terminal;
+#[cfg(feature = "default")]
+mod terminal_markdown;
 mod terminal_output;
 mod terminal_question;
 mod terminal_shown;

@@ -324,7 +324,7 @@ fn an_interrupt_ends_the_line_that_it_interrupts() {
             .split_once("^C")
             .unwrap_or_else(|| panic!("{shown:?}"))
             .1;
-        let is_ended = after.starts_with("\r\n") || after.starts_with("\r\u{1b}[J");
+        let is_ended = after.starts_with("\r\n") || after.starts_with("\r\u{1b}[2K");
         assert!(is_ended && !after.contains("\r\n\r\n"), "{shown:?}");
         assert_eq!(code, 130);
     }
