@@ -6,8 +6,8 @@ use tools::ToolContext;
 
 use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError, value};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::journal::no_records;
+use host::exit::Exit;
 
 /// Returns the options of a session's runs with a provider.
 ///

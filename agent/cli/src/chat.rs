@@ -28,14 +28,14 @@ use self::line::{Line, prompt};
 use self::typing::Typing;
 use crate::attachment::Attachment;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::journal::JournalOptions;
 use crate::notice;
 use crate::prompt_runner::RunInput;
 use crate::session::OpenSession;
 use crate::status_lines::StatusLines;
-use crate::visible::visible;
+use host::exit::Exit;
+use tools::visible::visible;
 
 /// Reads prompts and commands until the input ends.
 pub(crate) struct Chat {

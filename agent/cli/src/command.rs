@@ -23,8 +23,8 @@ use std::future::Future;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::{interrupt, linked, program};
+use host::exit::Exit;
 
 pub(crate) use self::guide::with_groups;
 

@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal as _};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use agent::Cost;
 use serde::Serialize;
 use tools::IgnorePoison as _;
 
@@ -16,7 +15,7 @@ use crate::markdown::MarkdownStream;
 use crate::notice::{size, write as write_stderr, write_line, write_raw};
 use crate::output;
 use crate::status_lines::{QUEUED, StatusLines, Wait};
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// The terminal of a run: messages on standard error above status lines, and text and documents on standard output. All are held back
 /// while a question is open.
@@ -42,8 +41,6 @@ struct ConsoleState {
     markdown: MarkdownStream,
     /// The lines below the text.
     status: StatusLines,
-    /// The cost of the runs so far.
-    cost: Cost,
     /// True if text on standard output has not ended its line. Rendered text never leaves one open.
     is_line_open: bool,
     /// True while the program is about to be stopped.
@@ -141,17 +138,6 @@ impl Console {
         if StatusLines::are_shown() {
             self.state().status.set_status(status);
         }
-    }
-
-    /// Adds the cost of a run.
-    pub(crate) fn add_cost(&self, cost: Cost) {
-        let cost_so_far = &mut self.state().cost;
-        *cost_so_far = Cost::from_nanos(cost_so_far.nanos().saturating_add(cost.nanos()));
-    }
-
-    /// Returns the cost of the runs so far.
-    pub(crate) fn cost(&self) -> Cost {
-        self.state().cost
     }
 
     /// Erases the lines below the text before the program is stopped, and lets the terminal echo. [`Self::go_on`] reverts it.

@@ -15,9 +15,9 @@ use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError, counted};
 
 use crate::config::SettingsError;
-use crate::exit::Exit;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
+use host::exit::Exit;
 
 /// The failure of a command. Each variant maps to an [`Exit`].
 #[derive(Debug, thiserror::Error)]

@@ -21,9 +21,9 @@ use crate::error::Error;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::root::RootOption;
-use crate::shell::path_flag;
 use crate::terminal_asker::{Always, TerminalAsker};
 use crate::{ineffective, notice, program};
+use host::shell::path_flag;
 use host::trust::Content;
 use host::ungranted::Ungranted;
 

@@ -9,8 +9,8 @@ use tools::{CancellationToken, IgnorePoison as _};
 
 use crate::console::Console;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::{keyboard, suspend};
+use host::exit::Exit;
 
 /// Cancelled when the program has to end.
 static END: Lazy<CancellationToken> = Lazy::new(CancellationToken::new);

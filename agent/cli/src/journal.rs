@@ -12,9 +12,10 @@ use tools::journal::SessionStart;
 pub(crate) use self::recording::Recording;
 use crate::config::{ProgramSettings as _, RECORDING, Setting, Settings, SettingsError};
 use crate::error::Error;
-use crate::exit::Exit;
+use crate::program;
 use crate::provider_choice::ProviderChoice;
-use crate::{program, shell};
+use host::exit::Exit;
+use host::shell;
 
 /// The hint about a session that cannot be recorded.
 const UNRECORDED: &str = "the session cannot be recorded; make room in the state folder, or let sessions run without a record with --no-journal or sessions.record = false";

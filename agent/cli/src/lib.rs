@@ -69,9 +69,7 @@ mod wording;
 
 use std::process::ExitCode;
 
-use host::{exit, fit, shell, table};
 pub use program::Program;
-use tools::visible;
 
 // A panicking tool must end its call, not the program.
 const _: () = assert!(

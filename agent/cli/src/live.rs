@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::fit;
+use host::fit;
 
 /// The lines at the end of a terminal that may still change, such as the block that a model writes and the status line. The cursor is
 /// behind the last one, or at the start of an empty row if there is none.

@@ -9,7 +9,9 @@ use anstyle::Style;
 pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
 use tools::{Entry, counted};
 
-use crate::{fit, program, visible};
+use crate::program;
+use host::fit;
+use tools::visible;
 
 /// Writes text composed by this program to standard error. The text may contain styles.
 pub(crate) fn write(text: &str) {

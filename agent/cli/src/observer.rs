@@ -26,14 +26,14 @@ use self::run_state::{OpenCall, RunState};
 use crate::console::Console;
 use crate::detail::Detail;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::notice::{ALERT, FAINT, STRONG, paint};
 use crate::output;
 use crate::output::OutputFormat;
 use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
-use crate::visible::visible;
 use host::duration;
+use host::exit::Exit;
+use tools::visible::visible;
 
 /// The maximum number of characters of the error of a failed call.
 const ERROR_LENGTH: usize = 400;
@@ -374,10 +374,7 @@ impl Observer {
                 line(name),
                 line(title)
             ),
-            Event::Done(summary) => {
-                self.console.add_cost(summary.spent.cost);
-                summary_line(summary, self.console.time_since(state.started))
-            }
+            Event::Done(summary) => summary_line(summary, self.console.time_since(state.started)),
             _ => return Ok(()),
         };
         self.console.line(shown);

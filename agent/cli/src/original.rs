@@ -8,7 +8,7 @@ use std::time::Duration;
 use similar::TextDiff;
 use tools::counted;
 
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// The most files that are kept.
 const MOST_FILES: usize = 2000;

@@ -11,10 +11,10 @@ use tools::protocol::ResourceContents;
 use tools::{Content, ToolResult, join};
 
 use crate::error::Error;
-use crate::fit;
 use crate::markdown;
 use crate::notice::note;
-use crate::visible::{harmless, harmless_json, visible_json};
+use host::fit;
+use tools::visible::{harmless, harmless_json, visible_json};
 
 /// Writes text composed by this program. Its styles are kept on terminals only.
 pub(crate) fn page(text: &str) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::notice::{STRONG, paint, width};
 use crate::quote::mark_rows;
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// The person at the terminal. An empty line declines a question, unless it may be empty; then `-` declines.
 pub(crate) struct TerminalPerson(pub(crate) Arc<Console>);

@@ -12,7 +12,7 @@ use tools::{Clause, Policy, Target};
 use crate::config::{
     self, Origin, PERMISSIONS, ProgramSettings as _, Setting, Settings, SettingsError,
 };
-use crate::shell;
+use host::shell;
 
 /// The programs and other tasks that an agent of the session has started, which alone it can reach, with the tools for them.
 const OWN_TASKS: [(&str, &str); 2] = [

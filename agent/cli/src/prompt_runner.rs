@@ -16,7 +16,6 @@ use tools::{CancellationToken, Grant, Host, Target};
 use crate::console::Console;
 use crate::detail::Detail;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::observer::{CallFailure, Observer};
 use crate::output::OutputFormat;
 use crate::provider_choice::DIRECT;
@@ -24,6 +23,7 @@ use crate::refusal::{self, HowToGrant};
 use crate::stream_line::{self, SessionLine};
 use crate::wording::where_tools_are;
 use crate::{notice, output, policy, program};
+use host::exit::Exit;
 
 /// Runs the prompts of a command and shows their progress.
 pub(crate) struct PromptRunner {

@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 
-use crate::fit;
 use crate::notice::paint;
+use host::fit;
 
 const MARK: &str = "  | ";
 

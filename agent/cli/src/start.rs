@@ -7,9 +7,9 @@ use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ContextValue};
 
 use crate::command::{self, Cli};
-use crate::exit::Exit;
 use crate::program::Program;
 use crate::{notice, program};
+use host::exit::Exit;
 
 impl Program {
     /// Runs the command line of the process and returns its exit code. `--help` lists the commands and the exit codes.

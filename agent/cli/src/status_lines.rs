@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 
-use crate::fit::cut;
 use crate::notice::{FAINT, paint};
-use crate::visible::visible;
+use host::fit::cut;
+use tools::visible::visible;
 
 /// The label of a typed line that waits.
 pub(crate) const QUEUED: &str = "queued:";

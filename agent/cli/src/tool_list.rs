@@ -12,8 +12,8 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::notice::{FAINT, STRONG};
 use crate::root::RootOption;
-use crate::table::Table;
-use crate::visible::visible;
+use host::table::Table;
+use tools::visible::visible;
 
 /// Returns the name and the first sentence of each tool. A long list adds the effects and the source below it.
 pub(crate) fn page<'a>(

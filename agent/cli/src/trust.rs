@@ -16,7 +16,7 @@ use host::trust::Unapproved;
 use crate::notice::{self, STRONG, paint};
 use crate::program;
 use crate::quote::mark_rows;
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// The time limit for finding the shortest difference. After that, a longer one is used.
 const MAX_TIME: Duration = Duration::from_millis(500);

@@ -4,8 +4,9 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tools::{Clause, join};
 
-use crate::{policy, shell};
+use crate::policy;
 use host::PromptCall;
+use host::shell;
 use host::ungranted::{Ungranted, flags};
 
 /// A line of a chat.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tools::ToolContext;
 
 use super::command;
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// The most candidates for one word.
 const MOST: usize = 200;

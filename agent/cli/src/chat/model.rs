@@ -4,9 +4,9 @@ use agent::{ModelChoice, Models};
 
 use super::{Chat, usage_error};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::prompt_runner::RunInput;
 use crate::{notice, program};
+use host::exit::Exit;
 
 impl Chat {
     /// Goes on with another model. Shows the present one without a name.

@@ -8,9 +8,9 @@ use clap::{ArgAction, CommandFactory as _};
 
 use super::command::SlashCommandParser;
 use crate::notice::{ALERT, STRONG};
-use crate::table::Table;
 use crate::tool_list;
-use crate::visible::visible;
+use host::table::Table;
+use tools::visible::visible;
 
 const KEYS: [[&str; 2]; 9] = [
     [

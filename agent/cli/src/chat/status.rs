@@ -12,7 +12,7 @@ use tools::{Access, counted, join};
 use crate::notice;
 use crate::session::OpenSession;
 use crate::status_lines::status_line;
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// Returns the status of a session: its model, folder, the tokens of its last request, its cost, and what runs without a question.
 pub(super) fn status(opened: &OpenSession, root: &Path) -> String {
@@ -21,7 +21,7 @@ pub(super) fn status(opened: &OpenSession, root: &Path) -> String {
     let model = runner.provider.clone() + &model.collect::<String>();
     let folder = root.file_name().unwrap_or(root.as_os_str());
     let tokens = session.request_tokens();
-    let cost = Some(runner.console.cost()).filter(|cost| *cost > Cost::default());
+    let cost = Some(runner.console.effects.spent().all.cost).filter(|cost| *cost > Cost::default());
     let grant = session.context().grant();
     let rights = match &grant.layers().collect::<Vec<_>>()[..] {
         // A destroy is asked about each time, even if it is granted.

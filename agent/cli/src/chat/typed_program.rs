@@ -10,8 +10,8 @@ use tools::ToolCall;
 use super::{Chat, usage_error};
 use crate::detail::Detail;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::prompt_runner::RunInput;
+use host::exit::Exit;
 
 /// The tools that run a program, and a script.
 const TOOLS: [&str; 2] = ["exec.run", "exec.shell"];

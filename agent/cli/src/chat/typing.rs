@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::keyboard;
 use crate::notice;
 use crate::prompt_runner::PromptRunner;
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// Reads the lines that a person types while a run goes on, and sends prompts to the run. The others wait for its end.
 pub(super) struct Typing<'a> {

@@ -7,11 +7,11 @@ use tools::{Clause, join};
 
 use crate::config::{ConfigOptions, ProgramSettings as _, Values};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::notice::{self, FAINT, STRONG, paint};
 use crate::output;
 use crate::root::RootOption;
-use crate::visible::visible;
+use host::exit::Exit;
+use tools::visible::visible;
 
 /// Show and take back what you permitted always in this project
 ///

@@ -13,10 +13,10 @@ use crate::argument::CallArguments;
 use crate::config::{KeyFlags, ProgramKeys, QuestionFlag, Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::host_options::HostOptions;
 use crate::{interrupt, notice, output, output_file, refusal, tool_list};
 use host::duration;
+use host::exit::Exit;
 use host::ungranted::{self, GRANT};
 
 /// The reason that a call has no services of a session.

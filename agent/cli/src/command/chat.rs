@@ -11,10 +11,10 @@ use crate::chat::{self, Completion, Input, how_to_grant};
 use crate::console::Console;
 use crate::detail::DetailOptions;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output::OutputOption;
 use crate::session::SessionOptions;
+use host::exit::Exit;
 
 /// Run an agent session prompt by prompt
 ///

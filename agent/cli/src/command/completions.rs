@@ -4,8 +4,8 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::{output, program};
+use host::exit::Exit;
 
 /// Print the completions of this program for a shell
 ///

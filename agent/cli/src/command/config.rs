@@ -8,13 +8,13 @@ use tools::join;
 use super::guide;
 use crate::config::{self, Document, FileState, Origin, Setting, Settings, SettingsFile};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::notice::{FAINT, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::session::SessionOptions;
-use crate::table::Table;
-use crate::visible::visible;
 use crate::{output, program, provider_options};
+use host::exit::Exit;
+use host::table::Table;
+use tools::visible::visible;
 
 /// Show the effective settings of a session, and the origin of each
 ///

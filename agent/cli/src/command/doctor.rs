@@ -12,12 +12,13 @@ use tools::{Services, counted};
 use self::skipped::{unmet, unsent};
 use crate::config::{ConfigOptions, ProgramSettings as _, Settings, SettingsError, Values};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::notice::{BAD, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
-use crate::visible::visible;
-use crate::{disclosure, fit, linked, no_provider, output, session};
+use crate::{disclosure, linked, no_provider, output, session};
+use host::exit::Exit;
+use host::fit;
+use tools::visible::visible;
 
 /// The command that lists all settings.
 const SETTINGS_FIX: &str = "config --help";

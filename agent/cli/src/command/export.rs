@@ -8,9 +8,9 @@ use tools::protocol::wire::{Format, Strictness};
 
 use crate::config::{ConfigOptions, ProgramKeys, ProgramSettings as _, Setting, Values};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::root::RootOption;
 use crate::{notice, output};
+use host::exit::Exit;
 
 /// Print the definitions of the tools as a session sends them to the public service of a format, as one JSON array
 ///

@@ -19,11 +19,11 @@ use crate::client_options::ClientOptions;
 use crate::config::{ConfigOptions, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::output::OutputOption;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 use crate::{interrupt, notice, output, tool_list};
+use host::exit::Exit;
 
 /// A command of a family with its arguments.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use tools::{CancellationToken, Entry};
 
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::root::RootOption;
 use crate::{linked, notice, output, tool_list};
+use host::exit::Exit;
 
 /// List the tools with the first sentence of their descriptions
 #[derive(Args, Debug)]

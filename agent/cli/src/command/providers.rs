@@ -12,14 +12,14 @@ use crate::config::{
     ConfigOptions, Document, Origin, ProgramSettings as _, Setting, Settings, Values,
 };
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::notice::{self, BAD, FAINT, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
-use crate::table::Table;
-use crate::visible::visible;
 use crate::{output, program};
 use host::duration;
+use host::exit::Exit;
+use host::table::Table;
+use tools::visible::visible;
 
 use check::Answer;
 

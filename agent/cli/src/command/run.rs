@@ -10,12 +10,12 @@ use crate::attachment::Attachment;
 use crate::config::PERMISSIONS;
 use crate::detail::DetailOptions;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::host_options::how_to_grant;
 use crate::output::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::session::SessionOptions;
 use crate::{interrupt, notice, standard_input};
+use host::exit::Exit;
 
 /// Run an agent session on a prompt and print the answer
 ///

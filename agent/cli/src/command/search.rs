@@ -6,13 +6,13 @@ use clap::Args;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::notice::{self, FAINT, STRONG};
 use crate::output;
 use crate::session::SessionOptions;
-use crate::table::Table;
-use crate::visible::visible;
+use host::exit::Exit;
+use host::table::Table;
 use tools::counted;
+use tools::visible::visible;
 
 /// Search the tools of a session with these options, as its model does: those that its selection and its grants let it call
 #[derive(Args, Debug)]

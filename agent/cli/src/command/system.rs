@@ -4,9 +4,9 @@ use clap::Args;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::output;
 use crate::session::SessionOptions;
+use host::exit::Exit;
 
 /// Print the system text of a session with these options
 #[derive(Args, Debug)]

@@ -9,12 +9,12 @@ use super::approval::is_approved;
 use super::family::FamilyOptions;
 use crate::config::ConfigOptions;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::notice::{self, STRONG, paint};
 use crate::root::RootOption;
-use crate::visible::visible;
 use crate::{instructions, output, trust};
+use host::exit::Exit;
 use host::trust::{Content, Records, Unapproved};
+use tools::visible::visible;
 
 /// Show and approve the settings, the instructions for agents and the commits that a project brings
 ///

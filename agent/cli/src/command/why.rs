@@ -11,11 +11,13 @@ use crate::argument::CallArguments;
 use crate::config::{KeyFlags, ProgramSettings as _, SelectFlag, Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::host_options::HostOptions;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
-use crate::visible::visible;
-use crate::{fit, output, shell, tool_list};
+use crate::{output, tool_list};
+use host::exit::Exit;
+use host::fit;
+use host::shell;
+use tools::visible::visible;
 
 /// Explain whether a call of a model would be allowed, asked about or refused
 ///

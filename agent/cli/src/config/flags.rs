@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use host::settings::{FlagValue, KeyAbout, KeyFlag, Origin, SettingsError, Values};
 
 use super::keys::{self, ProgramKeys};
-use crate::shell;
+use host::shell;
 
 /// The heading of the flags for the model.
 pub(crate) const MODEL: &str = "Model";

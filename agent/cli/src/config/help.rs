@@ -4,7 +4,8 @@ use host::folders;
 use host::settings::{KeyAbout, Values};
 use tools::join;
 
-use crate::{fit, program};
+use crate::program;
+use host::fit;
 
 /// Returns the text of `config --help` on files and keys.
 pub(crate) fn help() -> String {

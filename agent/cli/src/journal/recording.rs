@@ -8,8 +8,9 @@ use tools::{Grant, Host, Tasks, ToolContext};
 
 use crate::config::{Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, Values};
 use crate::error::Error;
+use crate::notice;
 use crate::provider_choice::ProviderChoice;
-use crate::{notice, shell};
+use host::shell;
 
 /// The journal of the running session. Drop it after the session.
 pub(crate) struct Recording {

@@ -3,9 +3,9 @@
 use anstyle::{AnsiColor, Style};
 
 use super::wrap::painted;
-use crate::fit;
 use crate::notice::FAINT;
-use crate::visible::harmless;
+use host::fit;
+use tools::visible::harmless;
 
 /// The style of code.
 pub(super) const CODE: Style = AnsiColor::Cyan.on_default();

@@ -3,8 +3,8 @@
 use pulldown_cmark::Alignment;
 
 use super::wrap::{Spans, painted};
-use crate::fit;
 use crate::notice::FAINT;
+use host::fit;
 
 /// The columns between two cells: `" │ "`.
 const GAP: usize = 3;

@@ -2,9 +2,9 @@
 
 use anstyle::Style;
 
-use crate::fit;
 use crate::notice::paint;
-use crate::visible::harmless;
+use host::fit;
+use tools::visible::harmless;
 
 /// Text in styles. Its line breaks stay.
 #[derive(Debug, Default)]

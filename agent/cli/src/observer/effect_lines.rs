@@ -8,7 +8,7 @@ use crate::detail::Detail;
 use crate::notice::{STRONG, paint, width};
 use crate::quote::mark_rows;
 use crate::terminal_asker::preview;
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// The number of lines of a program's output that are shown.
 const LAST_LINES: usize = 5;

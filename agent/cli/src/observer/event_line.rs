@@ -11,9 +11,9 @@ use host::{Size, duration};
 use tools::protocol::ResourceContents;
 use tools::{Content, Target, ToolName, ToolResult, counted, join};
 
-use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
-use crate::visible::visible;
+use host::fit;
+use tools::visible::visible;
 
 /// The maximum number of columns of a call, its targets or an error in a progress line.
 pub(super) const SHOWN: usize = 160;

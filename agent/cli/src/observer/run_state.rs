@@ -10,10 +10,10 @@ use tools::{Progress, Target};
 use super::CallFailure;
 use super::event_line::SHOWN;
 use crate::error::Error;
-use crate::fit;
 use crate::notice::{STRONG, paint};
 use crate::status_lines::Wait;
-use crate::visible::visible;
+use host::fit;
+use tools::visible::visible;
 
 /// The minimum time between two progress lines where there are no status lines.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use crate::config::{
 };
 use crate::host_options::HostOptions;
 use crate::provider_choice::DIRECT;
-use crate::shell::path_flag;
+use host::shell::path_flag;
 
 /// The provider that replays a script.
 const SCRIPTED: &str = "scripted";

@@ -12,9 +12,10 @@ use tools::{Access, Clause, Host, IgnorePoison as _, Target};
 use crate::config::{Origin, Setting, Settings, SettingsError};
 use crate::notice::{STRONG, paint, width};
 use crate::policy::PolicyOptions;
+use crate::program;
 use crate::quote::mark_rows;
-use crate::visible::visible;
-use crate::{program, shell};
+use host::shell;
+use tools::visible::visible;
 
 /// The files of the examples.
 const EXAMPLE: &str = "another-file";

@@ -5,7 +5,7 @@ use tools::Preview;
 
 use super::excerpt::{Excerpt, rest};
 use crate::notice::{BAD, FAINT, GOOD};
-use crate::visible::visible_diff_line;
+use tools::visible::visible_diff_line;
 
 /// The number of lines shown at first.
 const MAX_LINES: usize = 20;

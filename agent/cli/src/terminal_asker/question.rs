@@ -8,10 +8,10 @@ use tools::{Access, Preview, ToolError, join};
 
 use super::excerpt::{ANSWER_V, Excerpt};
 use super::preview;
-use crate::fit;
 use crate::notice::{ALERT, BAD, STRONG, paint, width};
 use crate::quote::mark_rows;
-use crate::visible::visible;
+use host::fit;
+use tools::visible::visible;
 
 /// The number of characters of the arguments shown at first.
 const SHOWN: usize = 2000;
