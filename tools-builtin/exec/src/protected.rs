@@ -1,9 +1,11 @@
 //! The sensitive paths that a program must not write.
 
+mod changes;
 mod former;
 mod found;
 mod git;
 mod judge;
+mod link;
 mod unlocked;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use host::open_folder::OpenFolder;
-use host::{folders, program};
+use host::program;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
@@ -40,9 +42,6 @@ const MAX_DEPTH: usize = 256;
 
 /// The most bytes of former files that are kept for a run.
 const MAX_FORMER: u64 = 32 << 20;
-
-/// The note of a link at a name that no table has.
-const LINK: &str = "a link to a file that runs by itself, or to your home, through which your own commands would write there";
 
 /// A look at the writable trees of a workspace.
 pub(crate) struct Look {
@@ -180,7 +179,8 @@ impl Look {
             // Who replaces a link on the way to a file chooses the file, and whoever writes to one that leads to a file writes that.
             let is_way = metadata.is_symlink()
                 && (entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself)
-                    || self.judge.matters(&path) && self.leads_astray(&absolute, &here));
+                    || self.judge.matters(&path)
+                        && link::leads_astray((&absolute, &here), &self.root, &self.judge));
             let is_own = || {
                 of_bare.is_some_and(|(_, is_own)| is_own)
                     || is_listed && self.judge.is_protected(&path)
@@ -320,26 +320,6 @@ impl Look {
         Ok(())
     }
 
-    /// Returns true for a link that leads to a protected file of the workspace, or out of it to a place in the home of the user that is no
-    /// cache. `here` is a path to the link without other links on the way.
-    fn leads_astray(&self, link: &Path, here: &Path) -> bool {
-        let (Ok(target), Some(folder)) = (fs::read_link(here), link.parent()) else {
-            return false;
-        };
-        let target = without_links(&folder.join(target));
-        if let Ok(below) = target.strip_prefix(&self.root) {
-            let below = below.to_string_lossy();
-            return self
-                .judge
-                .find(&below)
-                .is_some_and(|entry| is_sensitive(entry, &below));
-        }
-        let home = folders::home().map(|home| without_links(&home));
-        home.is_some_and(|home| {
-            target.starts_with(&home) && !target.starts_with(home.join(".cache"))
-        })
-    }
-
     /// Returns the path below the root, as a text for the tables.
     pub(crate) fn relative(&self, path: &Path) -> String {
         path.strip_prefix(&self.root)
@@ -353,7 +333,7 @@ impl Look {
         let relative = self.relative(path);
         let entry = self.judge.find(&relative);
         if path.is_symlink() && !entry.is_some_and(|entry| is_sensitive(entry, &relative)) {
-            return LINK.to_owned();
+            return link::NOTE.to_owned();
         }
         self.judge.note(&relative)
     }
@@ -440,80 +420,6 @@ impl Protected {
         while self.unlocked.pop().is_some() {}
     }
 
-    /// Returns the paths that are new, changed or gone since, without those below another one.
-    pub(crate) fn changed_since<'a>(&'a self, before: &'a Self) -> Vec<&'a Path> {
-        let mut all: BTreeSet<&PathBuf> = self.found.keys().chain(before.found.keys()).collect();
-        let stamp = |found: &Found| found.stamp;
-        all.retain(|path| self.found.get(*path).map(stamp) != before.found.get(*path).map(stamp));
-        without_inner(all.into_iter().map(PathBuf::as_path))
-    }
-
-    /// Returns the paths that a program must not leave behind: those that count, are new or changed since, and are not harmless.
-    pub(crate) fn planted_since<'a>(&'a self, before: &Self, look: &Look) -> Vec<&'a Path> {
-        let mut fine: Option<&Path> = None;
-        let mut planted: Vec<&Path> = Vec::new();
-        for (path, found) in self.found.iter().filter(|(_, found)| found.counts) {
-            if fine.as_ref().is_some_and(|above| path.starts_with(above))
-                || planted.last().is_some_and(|last| path.starts_with(last))
-            {
-                continue;
-            }
-            let former = before.found.get(path).filter(|former| !former.is_suspect);
-            let is_same = former.is_some_and(|former| {
-                let content = former.former.as_ref();
-                !former.counts
-                    || former.stamp == found.stamp
-                    // Behind walls that keep it, only others can have changed it.
-                    || former.is_safe
-                    || content.is_some_and(|content| content.is_at(path))
-            });
-            if is_same {
-                continue;
-            }
-            if !look.is_harmless(path, found, former) {
-                planted.push(path);
-            } else if found.git.is_some() {
-                // All of a harmless repository is.
-                fine = Some(path);
-            }
-        }
-        planted
-    }
-
-    /// Returns the files that got another name since. Who may write that may write the file.
-    pub(crate) fn linked_since(&self, before: &Self) -> impl Iterator<Item = &Path> {
-        let linked = self.linked.iter().filter(|path| {
-            let names = |all: &Self| all.found.get(*path).map(|found| found.names);
-            names(before).is_none_or(|former| names(self).is_none_or(|now| now > former))
-        });
-        linked.map(PathBuf::as_path)
-    }
-
-    /// Returns the objects of git that have another name, as those of a local clone have.
-    pub(crate) fn linked_objects(&self, look: &Look) -> impl Iterator<Item = &Path> {
-        let linked = self.linked.iter().map(PathBuf::as_path);
-        linked.filter(|path| git::is_object(&look.relative(path)))
-    }
-
-    /// Returns the folders of git that were not there before.
-    pub(crate) fn repositories_since(&self, before: &Self) -> impl Iterator<Item = &Path> {
-        self.found
-            .iter()
-            .filter(|(path, found)| {
-                found.git.is_some() && found.is_folder() && !before.found.contains_key(*path)
-            })
-            .map(|(path, _)| path.as_path())
-    }
-
-    /// Returns the files that no clause names and that a program can remove.
-    pub(crate) fn guarded(&self) -> impl Iterator<Item = &Path> {
-        let guarded = self
-            .found
-            .iter()
-            .filter(|(_, found)| found.is_guarded && found.stamp.is_some() && !found.is_suspect);
-        guarded.map(|(path, _)| path.as_path())
-    }
-
     /// Refuses paths that the walls cannot keep: symbolic links, and names that are not Unicode.
     ///
     /// # Errors
@@ -543,17 +449,6 @@ impl Protected {
         }
         Ok(())
     }
-}
-
-/// Returns the paths without those below another one.
-fn without_inner<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<&'a Path> {
-    let mut outer: Vec<&Path> = Vec::new();
-    for path in paths {
-        if outer.last().is_none_or(|last| !path.starts_with(last)) {
-            outer.push(path);
-        }
-    }
-    outer
 }
 
 /// Returns true if the file is a script that can be started by its name.

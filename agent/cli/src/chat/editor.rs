@@ -125,7 +125,7 @@ impl Editor {
     }
 }
 
-/// What the editor shows for the typed text.
+/// The completion of the typed text, and the status line below it.
 struct Helpers {
     completion: Completion,
     status: StatusHint,

@@ -79,7 +79,7 @@ fn a_link_to_a_file_that_runs_by_itself_or_to_the_home_counts() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("root");
     fs::create_dir_all(root.join("target")).unwrap();
-    let home = folders::home().unwrap().canonicalize().unwrap();
+    let home = host::folders::home().unwrap().canonicalize().unwrap();
     let links = [
         ("answer.md", home.join(".bashrc"), true),
         ("sub", home.join(".config/fish"), true),
