@@ -14,9 +14,9 @@ pub(crate) const NEW: Command = Command {
     about: "Create a workspace with a crate of tools, a program that has them, and a test",
     group: CommandGroup::MakeTools,
     rank: 10,
-    examples: "new my-tools                     # Create a workspace in the new folder my-tools
-               new my-tools --path ../toolcrib  # Use this checkout of Toolcrib
-               new tools/weather                # Create the folder `weather` below `tools`",
+    examples: "new my-tools                            # Create a workspace in the new folder my-tools
+               new my-tools --path ../toolcrib         # Use this checkout of Toolcrib
+               new my-agent --lib --path ../toolcrib   # Create a package with own tools in an own agent",
     arguments: &[
         Argument::Value {
             name: "name",

@@ -24,13 +24,17 @@ pub(super) fn status(opened: &OpenSession, root: &Path) -> String {
     let cost = Some(runner.console.effects.spent().all.cost).filter(|cost| *cost > Cost::default());
     let grant = session.context().grant();
     let rights = match &grant.layers().collect::<Vec<_>>()[..] {
-        // A destroy is asked about each time, even if it is granted.
-        [layer] => join(
-            layer
-                .iter()
-                .filter(|clause| clause.access() != Some(Access::Destroy)),
-            ", ",
-        ),
+        // A destroy is asked about each time, even if it is granted. Harmless commands would take the room of the others.
+        [layer] => {
+            let harmless: Vec<_> = host::harmless_commands()
+                .map(|(_, clause, _)| clause)
+                .collect();
+            let shown = layer.iter().filter(|clause| {
+                clause.access() != Some(Access::Destroy)
+                    && !harmless.contains(&clause.to_string().as_str())
+            });
+            join(shown, ", ")
+        }
         _ => grant.to_string(),
     };
     let parts = [

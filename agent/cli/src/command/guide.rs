@@ -55,7 +55,7 @@ pub(super) const OWN: [host::Command; 14] = [
     ),
     own(
         CommandGroup::Connect,
-        60,
+        55,
         "always",
         "always                                   # List what you permitted always in this project
          always --root ../other                   # List it for another project

@@ -39,7 +39,7 @@ fn a_chat_goes_on_after_a_failure_which_decides_the_exit() {
     let crib = Crib::new();
     for (line, code, part) in [
         ("fs.read path=missing", 1, "fs.read failed"),
-        ("look around", 2, "cannot read the prompt"),
+        ("look around", 2, "`look` is no tool of the session"),
         ("fs.raed path=x", 3, "fs.raed"),
         ("/tolls", 2, "did you mean /tools"),
         ("/grant fs", 2, "fs"),

@@ -175,7 +175,7 @@ fn a_typed_program_runs_under_the_rules_of_the_model_which_reads_its_output() {
     assert!(!shown.contains(QUESTION), "{shown}");
     say(&mut session, "!printf %s a", &[QUESTION]);
     say(&mut session, "n", &["denied it", READS]);
-    say(&mut session, "!seq 7 | head -n 1", &[QUESTION]);
+    say(&mut session, "!seq 7 | tac", &[QUESTION]);
     say(&mut session, "y", &["| 1\r\n", READS]);
     say(&mut session, "!", &["name a program", READS]);
     say(&mut session, "what was it?", &["It says hello."]);

@@ -199,7 +199,7 @@ fn the_text_of_a_model_does_not_control_the_terminal() {
 #[test]
 fn a_terminal_that_knows_nothing_will_do() {
     let crib = Crib::new();
-    let mut command = crib.command(&["chat"]);
+    let mut command = crib.command(&["chat", "--provider", "direct"]);
     command.env("TERM", "dumb");
     let mut session = spawn_command(command, Some(TIMEOUT_MS)).unwrap();
     session.exp_string(PROMPT).unwrap();
@@ -215,7 +215,10 @@ fn the_terminal_is_left_as_it_was() {
     let mut command = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_toolcrib");
     command
-        .args(["-c", &format!("{program} chat --no-history; stty -a")])
+        .args([
+            "-c",
+            &format!("{program} chat --provider direct --no-history; stty -a"),
+        ])
         .current_dir(crib.root());
     crate::cleared(&mut command);
     let mut session = spawn_command(command, Some(TIMEOUT_MS)).unwrap();
