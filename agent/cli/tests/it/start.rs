@@ -121,6 +121,7 @@ fn help_lists_the_commands_in_groups_in_the_order_of_need() {
                     "mcp",
                     "skills",
                     "trust",
+                    "always",
                     "serve",
                     "doctor",
                     "completions"
@@ -157,21 +158,22 @@ fn the_help_of_run_has_headings_in_the_order_of_need() {
         ];
         assert_eq!(headings, expected, "{help}");
         let of = |flag: &str| {
-            let (before, _) = help.split_once(&format!("{flag} ")).unwrap();
+            // Texts of other flags name some of them.
+            let (before, _) = help.split_once(&format!("\n      {flag} ")).unwrap();
             let heading = before
                 .lines()
                 .rfind(|line| line.ends_with(':') && !line.starts_with(' '));
             heading.unwrap().to_owned()
         };
         for (flag, heading) in [
-            ("  --output", "Options:"),
-            ("  --base-url", "Model:"),
-            ("  --script", "Model:"),
-            ("  --select", "Tools:"),
-            ("  --grant", "Permissions:"),
-            ("  --approve", "Permissions:"),
-            ("  --max-steps", "Limits:"),
-            ("  --resume", "Recording:"),
+            ("--output", "Options:"),
+            ("--base-url", "Model:"),
+            ("--script", "Model:"),
+            ("--select", "Tools:"),
+            ("--grant", "Permissions:"),
+            ("--approve", "Permissions:"),
+            ("--max-steps", "Limits:"),
+            ("--resume", "Recording:"),
         ] {
             assert_eq!(of(flag), heading, "{flag}: {help}");
         }
