@@ -23,7 +23,7 @@ pub(crate) struct DetailOptions {
     #[arg(short, long)]
     verbose: bool,
 
-    /// Show the answer, questions and errors alone
+    /// Show the answer, questions, warnings and errors alone
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
 }

@@ -73,7 +73,7 @@ pub(super) const OWN: [host::Command; 14] = [
         CommandGroup::Connect,
         80,
         "completions",
-        "completions bash  # Print the completions for bash; README.md says where they belong
+        "completions bash  # Print the completions for bash; --help says where they belong
          completions zsh   # Print those for zsh
          completions fish  # Print those for fish",
     ),
