@@ -13,6 +13,22 @@ use crate::stream::{OUTCOME_SCHEMA, STREAM_SCHEMA};
 /// Options with the same text in so many commands are described once.
 const COMMON: usize = 4;
 
+/// The headings of arguments, options and commands in a help text. Other parts are taken as they are.
+const LISTS: [&str; 12] = [
+    "Arguments:",
+    "Commands:",
+    "Options:",
+    "Use:",
+    "Connect:",
+    "Make tools:",
+    "Others:",
+    "Model:",
+    "Tools:",
+    "Permissions:",
+    "Limits:",
+    "Recording:",
+];
+
 /// An argument or an option in a help text.
 struct Entry {
     name: String,
@@ -48,7 +64,7 @@ impl Help {
             let inside = line.trim_start();
             let indent = line.len() - inside.len();
             if indent == 0 && line.ends_with(':') {
-                is_list = line == "Arguments:" || line.ends_with("ptions:") || line == "Commands:";
+                is_list = LISTS.contains(&line);
                 if !is_list {
                     writeln!(help.rest, "{line}").unwrap();
                 }
@@ -170,13 +186,18 @@ fn escaped(text: &str) -> String {
 fn clauses() -> String {
     let crib = Crib::new();
     let mut table = "| clause | tools |\n|---|---|\n".to_owned();
+    let mut harmless = "| command | reason |\n|---|---|\n".to_owned();
     let mut rows = BTreeMap::<String, Vec<String>>::new();
     for family in crib
         .run(&["audit", "ceiling", "--json"])
         .expect(0)
         .documents()
     {
-        for touched in family["touches"].as_array().unwrap() {
+        if let Some(clause) = family["harmless"].as_str() {
+            let reason = family["reason"].as_str().unwrap();
+            writeln!(harmless, "| `{clause}` | {reason} |").unwrap();
+        }
+        for touched in family["touches"].as_array().into_iter().flatten() {
             let tools = touched["tools"].as_array().unwrap().iter();
             let tools = tools.map(|tool| format!("`{}`", tool.as_str().unwrap()));
             let clause = touched["clause"].as_str().unwrap().to_owned();
@@ -191,7 +212,8 @@ fn clauses() -> String {
     let granted = granted.filter(|setting| setting["key"] == "grants");
     let granted = granted.map(|setting| format!("- `{}`\n", setting["value"].as_str().unwrap()));
     format!(
-        "{table}\nGranted by default:\n\n{}",
+        "{table}\nHarmless commands, which run without a question in sessions that you start, unless `harmless_commands = false`:\n\n\
+         {harmless}\nGranted by default:\n\n{}",
         granted.collect::<String>()
     )
 }
