@@ -17,7 +17,7 @@ const AUDIT: Command = Command {
     about: "Inspect what the linked tools could touch, and the journals of past calls",
     group: CommandGroup::MakeTools,
     rank: 100,
-    examples: "audit ceiling  # Print all that the linked tools could touch",
+    examples: "audit ceiling               # Print all that the linked tools could touch",
     commands: &[ceiling::CEILING],
     ..Command::new("audit")
 };
