@@ -1,4 +1,4 @@
-//! What has changed between two looks.
+//! The changes between two looks.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
