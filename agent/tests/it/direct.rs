@@ -166,7 +166,7 @@ async fn an_invalid_call_is_refused_with_its_position_and_an_example() {
 
     let error = calls("hello there").await.unwrap_err().to_string();
     assert!(
-        error.contains("at character 7") && error.contains("fs.list path=. ; time.now zone=UTC"),
+        error.contains("at character 1") && error.contains("fs.list path=. ; time.now zone=UTC"),
         "{error}"
     );
 }

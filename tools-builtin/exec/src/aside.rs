@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, process};
 
+use host::placed::rebase;
 use serde::{Deserialize, Serialize};
 use tools::protocol::Digest;
 use tools::visible_line;
@@ -197,10 +198,13 @@ impl SetAside {
         let Some(place) = &self.place else {
             return Ok(());
         };
-        let to = Spot::open(&self.root, &self.origin, true)?;
+        // A person may have moved the workspace, and left a link to it.
+        let root = self.root.canonicalize()?;
+        let below = |path: &Path| rebase(path, &self.root, &root).unwrap_or_default();
+        let to = Spot::open(&root, &below(&self.origin), true)?;
         let is_in_place = place.starts_with(&self.root);
         let from = if is_in_place {
-            Spot::open(&self.root, place, false)
+            Spot::open(&root, &below(place), false)
         } else {
             Spot::own(place)
         };
