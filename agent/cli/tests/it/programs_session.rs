@@ -185,7 +185,7 @@ fn the_chat_of_the_guide_shows_the_walls_and_runs_the_tests_after_a_yes() {
     let edit = json!({"path": "src/lib.rs", "old": "a + b + 1", "new": "a + b"});
     let turns = json!([
         {"calls": [{"name": "fs.edit", "arguments": edit}]},
-        {"calls": [{"name": "exec.run", "arguments": {"program": "cargo", "args": ["test"]}}]},
+        {"calls": [{"name": "exec.run", "arguments": {"program": "cargo", "args": ["test", "--quiet", "--test", "sums"]}}]},
         {"text": said},
     ]);
     put(&root.join("turns.json"), &turns.to_string());
@@ -206,7 +206,9 @@ fn the_chat_of_the_guide_shows_the_walls_and_runs_the_tests_after_a_yes() {
     shown += &session.exp_string("toolcrib> ").unwrap();
     session.send_control('d').unwrap();
     assert_eq!(rest(session).1, 0);
+    // Whether the program has said something before its end depends on the machine.
     let lines = shown.trim_end().lines().map(|line| line.trim_end());
+    let lines = lines.filter(|line| !line.starts_with("   exec.run "));
     let printed = lines.collect::<Vec<_>>().join("\n");
     let [shown, stable] = [printed.as_str(), expected]
         .map(|text| text.lines().map(stable).collect::<Vec<_>>().join("\n"));
