@@ -8,6 +8,7 @@ use agent::Prompt;
 use data_encoding::BASE64;
 use host::open_folder::open_regular;
 use host::placed::change_times;
+use rustix::fs::{Access, access};
 use tools::image::image_type;
 use tools::{Content, OutsideText, ToolContext};
 use tools_text::decode_input;
@@ -31,12 +32,11 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    /// Reads a file that a person names. A link is refused, and so is one on the way below the root: a session may have left it where the
-    /// person expects a file.
+    /// Reads a file that a person names. A link is refused, and so is one on the way that a session may have left where the person expects a
+    /// folder.
     pub(crate) fn open(path: &Path, root: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let opened =
-            open_without_links(path, root).and_then(|file| Ok((path.canonicalize()?, file)));
+        let opened = open_without_links(path).and_then(|file| Ok((path.canonicalize()?, file)));
         match opened {
             Ok((path, file)) => Self::read(&name, path, root, file),
             Err(error) => Err(Error::attachment(&name, error)),
@@ -109,11 +109,12 @@ impl Attachment {
 }
 
 /// Opens a regular file to which no link leads that a session may have left.
-fn open_without_links(path: &Path, root: &Path) -> io::Result<File> {
+fn open_without_links(path: &Path) -> io::Result<File> {
     let absolute = std::path::absolute(path)?;
     for place in absolute.ancestors().filter(|place| place.is_symlink()) {
         let folder = place.parent().unwrap_or(place).canonicalize()?;
-        if place == absolute || folder.starts_with(root) {
+        // The links of the system are in folders that a session cannot write.
+        if place == absolute || access(&folder, Access::WRITE_OK).is_ok() {
             let target = absolute.canonicalize()?;
             return Err(io::Error::other(format!(
                 "a link leads to {}; name that file if you mean it",

@@ -75,16 +75,27 @@ fn a_link_that_takes_the_place_of_a_folder_meanwhile_shows_nothing_of_its_target
 }
 
 #[test]
-fn a_link_to_a_file_that_runs_by_itself_or_to_the_home_counts() {
+fn a_link_through_which_commands_would_write_elsewhere_counts() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("root");
     fs::create_dir_all(root.join("target")).unwrap();
+    let other = root.with_file_name("other");
+    fs::create_dir_all(other.join(".git/hooks")).unwrap();
     let home = host::folders::home().unwrap().canonicalize().unwrap();
     let links = [
         ("answer.md", home.join(".bashrc"), true),
         ("sub", home.join(".config/fish"), true),
         ("cache", home.join(".cache/tool/x"), false),
+        ("later", home.join(".cache/none/../../.bashrc"), true),
         ("elsewhere", "/usr/share/doc".into(), false),
+        ("nothing", "/dev/null".into(), false),
+        ("other", other.join(".git/hooks/pre-commit"), true),
+        ("missing", other.join("none/x"), true),
+        ("by-folder", "none/../README.md".into(), true),
+        ("by-process", "/proc/self/cwd/README.md".into(), true),
+        ("logs", "target/logs".into(), true),
+        ("built", "target".into(), true),
+        ("up", "../root/README.md".into(), false),
         ("log", ".envrc".into(), true),
         ("hook", ".git/hooks/pre-push".into(), true),
         ("near", "README.md".into(), false),
