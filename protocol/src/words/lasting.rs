@@ -1,6 +1,5 @@
 //! The clauses by which a person may permit commands for good.
 
-use super::special::name;
 use super::{Word, Words, table};
 use crate::word_list::has_word;
 
@@ -35,8 +34,9 @@ impl Words {
     pub fn lasting_pattern(&self) -> Option<String> {
         let known: Vec<_> = self.words.iter().map(Word::known).collect::<Option<_>>()?;
         let (program, rest) = known.split_first()?;
-        // A program of the workspace can have the name of a harmless one, and its content can change.
-        let row = table::row(program).filter(|_| name(program) == *program)?;
+        // A program of the workspace can have the name of a harmless one, and its content can change. One whose name only looks like that of
+        // a known one, such as `rm2`, is not known.
+        let row = table::row(program).filter(|row| row.has_name(program))?;
         if has_word(READS, program) {
             return Some(format!("{program} **"));
         }
@@ -80,8 +80,11 @@ mod tests {
             ("./ls", None),
             ("/tmp/cat a", None),
             ("./configure", None),
+            ("/tmp/x-gnu-mkdir a", None),
             // It is not known.
             ("some-program", None),
+            ("mkdir2 a", None),
+            ("rm2 a", None),
             ("\"$x\" a", None),
             ("mkdir $x", None),
         ] {

@@ -271,13 +271,15 @@ fn find_operands(
 ) {
     let mut count = 0;
     let mut is_value = false;
+    let mut may_be_option = true;
     for (index, word) in words.iter().enumerate().skip(command.1 + 1) {
         let Word::Known(word) = word else { continue };
         if std::mem::take(&mut is_value) {
             continue;
         }
-        if word.starts_with('-') && word.len() > 1 {
+        if may_be_option && word.starts_with('-') && word.len() > 1 {
             is_value = row.takes_next(word);
+            may_be_option = word != "--";
             continue;
         }
         count += 1;

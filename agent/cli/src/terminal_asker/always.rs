@@ -90,16 +90,14 @@ impl Always {
                 .find(|near| *near != target && verdicts(near) == wanted)
                 .cloned()
         };
-        let also = if is_exact {
-            Some(target.clone())
-        } else {
-            find((Verdict::Ask, Verdict::Allow))
-        };
-        let other = find((Verdict::Ask, Verdict::Ask))?;
         Some(Proposal {
-            also: also?,
+            also: if is_exact {
+                target.clone()
+            } else {
+                find((Verdict::Ask, Verdict::Allow))?
+            },
+            other: find((Verdict::Ask, Verdict::Ask))?,
             entry,
-            other,
             is_exact,
             settings,
         })
@@ -134,10 +132,8 @@ impl Always {
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))
             .with_sensitive_paths(approval.cx.sensitive_paths().clone());
-        let targets = [target.clone()];
-        let verdicts = host
-            .rulings(approval.tool, &targets)
-            .map(|ruling| ruling.verdict);
+        let rulings = host.rulings(approval.tool, std::slice::from_ref(target));
+        let verdicts = rulings.map(|ruling| ruling.verdict);
         verdicts.max().unwrap_or(Verdict::Ask)
     }
 }
@@ -214,4 +210,83 @@ fn neighbours(target: &Target, clause: &Clause) -> Vec<Target> {
         .iter()
         .map(|value| Target::new(target.access(), target.scheme(), value));
     targets.filter_map(Result::ok).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, Asker, SessionConsent};
+    use clap::Parser;
+    use serde_json::{Value, json};
+    use tools::{Catalog, Effects, Grant, Policy, Tool, ToolContext};
+
+    use super::*;
+    use crate::config::Values;
+    use host::settings::AccessKeys;
+
+    #[derive(Parser)]
+    struct Options {
+        #[command(flatten)]
+        policy: PolicyOptions,
+    }
+
+    /// Permits what a clause answers.
+    struct Answered(Always);
+
+    impl Asker for Answered {
+        fn ask<'a>(&'a self, asked: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
+            let reason = String::new();
+            let answer = match self.0.answers(&asked) {
+                true => ApprovalAnswer::Once,
+                false => ApprovalAnswer::No { reason },
+            };
+            Box::pin(async { answer })
+        }
+    }
+
+    #[test]
+    fn only_a_clause_that_was_written_answers_a_question_of_the_session() {
+        let mut catalog = Catalog::new();
+        let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+        let parameters = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
+        let tool = Tool::new("write", "Writes.", parameters).unwrap();
+        let tool = tool.with_effects(effects);
+        catalog
+            .register(tool, async |_: ToolContext, _: Value| "written")
+            .unwrap();
+        let policy = Options::parse_from(["x"]).policy;
+        let root = std::env::temp_dir();
+        for (grants, written, expected) in [
+            (&["fs:write:**"][..], &[][..], false),
+            (&["fs:write:**"], &["fs:write:b/**"], false),
+            (&["fs:write:**"], &["fs:write:a/**"], true),
+            (&[], &["fs:write:a/**"], false),
+        ] {
+            let clause = |text: &&str| text.parse::<Clause>().unwrap();
+            let mut flags = Values::default();
+            flags.of_mut::<AccessKeys>().grants = grants
+                .iter()
+                .map(|text| Setting::from_flag("--grant", clause(text)))
+                .collect();
+            let settings = Settings::from_flags(flags).unwrap().with_root(root.clone());
+            let always = Always::new(&settings, &policy).unwrap();
+            always.state.lock().unwrap().1 = written.iter().map(clause).collect();
+            // Later sessions may do more than this one, which a smaller grant holds.
+            let host = Host::new()
+                .with_grant(Grant::parse(["fs:read:**"]).unwrap())
+                .with_policy(Policy::by_effects())
+                .with_approver(Arc::new(SessionConsent::new(Answered(always))));
+            let call = catalog.execute(&host, "write", json!({"path": "a/b"}));
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            assert_eq!(
+                runtime.block_on(call).is_ok(),
+                expected,
+                "{grants:?} {written:?}"
+            );
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! The answer "always in this project", on a pseudo-terminal.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::{Value, json};
@@ -28,7 +31,10 @@ fn program(words: &str) -> Value {
 fn session_in(crib: &Crib, root: &Path, calls: &[Value], flags: &[&str]) -> PtySession {
     let turns = calls.iter().map(|call| json!({"calls": [call]}));
     let turns: Vec<_> = turns.chain([json!({"text": "finished"})]).collect();
-    let script = crib.write("turns.json", &json!(turns).to_string());
+    // Two sessions can run at once.
+    static SCRIPTS: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("turns-{}.json", SCRIPTS.fetch_add(1, Ordering::Relaxed));
+    let script = crib.write(&name, &json!(turns).to_string());
     let mut command = crib.command(&[&["run", "x", "--script", &script], flags].concat());
     command.current_dir(root);
     spawn_command(command, Some(TIMEOUT_MS)).unwrap()
@@ -149,7 +155,7 @@ fn a_clause_holds_in_later_sessions_of_its_project_alone() {
     let moved = crib.dir.path().join("moved");
     std::fs::rename(crib.root(), &moved).unwrap();
     choices(session_in(&crib, &moved, &[write("sub/d")], &[]));
-    std::os::unix::fs::symlink(&moved, crib.root()).unwrap();
+    symlink(&moved, crib.root()).unwrap();
     choices(session_in(&crib, &crib.root(), &[write("sub/d")], &[]));
 }
 
@@ -195,7 +201,7 @@ fn it_is_offered_for_nothing_that_a_clause_cannot_say() {
         asked.push(json!({"name": "exec.shell", "arguments": variable}));
     }
     for call in asked {
-        let choices = choices(session(&crib, &[call.clone()]));
+        let choices = choices(session(&crib, std::slice::from_ref(&call)));
         assert!(!choices.contains(OFFER), "{call}: {choices}");
     }
     let write = || write("sub/new");
@@ -245,11 +251,6 @@ fn a_clause_is_listed_with_its_place_and_taken_back() {
     write_user(&crib, before);
     write_always(&crib, &[write("sub/a")]);
     let place = format!("{}:7", user_file(&crib).display());
-    let listed = crib.run(&["always"]).expect(0).stdout;
-    assert!(
-        listed.contains("fs:write:sub/**") && listed.contains(&place),
-        "{listed}"
-    );
     let why = ["why", "fs.write", "path=sub/a", "content=x"];
     let why = crib.run(&why).expect(0).stdout;
     assert!(why.contains(" is allowed") && why.contains(&place), "{why}");
@@ -258,9 +259,18 @@ fn a_clause_is_listed_with_its_place_and_taken_back() {
         shown.contains("fs:write:sub/**") && shown.contains(&place),
         "{shown}"
     );
+    // A flag drops all that files grant.
+    let dropped = [
+        "why",
+        "fs.write",
+        "--no-default-grants",
+        "path=sub/a",
+        "content=x",
+    ];
+    let dropped = crib.run(&dropped).expect(0).stdout;
+    assert!(!dropped.contains(" is allowed"), "{dropped}");
     // Another project has none to take back.
     let elsewhere = ["always", "--root", "sub"];
-    assert_eq!(crib.run(&elsewhere).expect(0).stdout, "");
     let remove = ["--remove", "fs:write:sub/**"];
     crib.run(&[&elsewhere[..], &remove].concat()).expect(2);
     crib.run(&[&["always"][..], &remove].concat()).expect(0);
@@ -277,6 +287,138 @@ fn a_file_that_cannot_take_the_entry_stays_as_it_is() {
     assert!(output.contains("allowed once, because"), "{output}");
     assert_eq!(text(&crib), before);
     assert!(crib.root().join("sub/a").exists());
+}
+
+#[test]
+fn a_clause_names_its_folder_and_root_alone_whatever_characters_their_names_have() {
+    for name in [
+        "q\"u'o",
+        "st*r",
+        "**",
+        "[x]{a,b}?",
+        "rtl\u{202e}",
+        "del\u{7f}",
+        "esc\u{1b}[2J",
+        "a\"\n[[policy]]\nverdict = \"allow\"\n#\\",
+    ] {
+        let crib = Crib::new();
+        let is_folder = !name.contains(|c: char| c.is_ascii_control());
+        let (root, folder) = if is_folder {
+            (crib.root(), name)
+        } else {
+            (crib.dir.path().join(name), "sub")
+        };
+        for made in [folder, "stir", "x"] {
+            std::fs::create_dir_all(root.join(made)).unwrap();
+        }
+        let session = |path: &str| session_in(&crib, &root, &[write(path)], &[]);
+        let mut first = session(&format!("{folder}/a"));
+        begin(&mut first);
+        first.send_line("y").unwrap();
+        let (output, _) = rest(first);
+        assert!(!output.contains("\u{1b}[2J"), "{output:?}");
+        let written = text(&crib);
+        let table: toml::Table = toml::from_str(&written).unwrap();
+        assert!(
+            table.len() == 1 && table["always"].as_array().unwrap().len() == 1,
+            "{name:?}: {written} {output}"
+        );
+        assert!(is_unasked(session(&format!("{folder}/b"))), "{name:?}");
+        for asked in ["stir/b", "x/b"] {
+            choices(session(asked));
+        }
+        choices(session_in(&crib, crib.dir.path(), &[write("sub/b")], &[]));
+    }
+}
+
+#[test]
+fn a_command_is_permitted_with_the_words_that_it_has() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    for name in ["a*", "$x", "a;b", "'\"\\", "del\u{7f}"] {
+        let call = |name| json!({"name": "exec.run", "arguments": {"program": "mkdir", "args": ["-p", name]}});
+        write_always(&crib, &[call(name)]);
+        assert!(is_unasked(session(&crib, &[call(name)])), "{name:?}");
+        choices(session(&crib, &[call("ab")]));
+    }
+}
+
+#[test]
+fn sessions_that_run_at_once_write_each_clause_once() {
+    let crib = Crib::new();
+    for folder in ["other", "third"] {
+        std::fs::create_dir(crib.root().join(folder)).unwrap();
+    }
+    let mut first = session(&crib, &[write("sub/a"), write("other/a")]);
+    let mut second = session(&crib, &[write("sub/b"), write("third/a")]);
+    begin(&mut first);
+    begin(&mut second);
+    for session in [&mut first, &mut second] {
+        session.send_line("y").unwrap();
+        begin(session);
+        session.send_line("y").unwrap();
+    }
+    for session in [first, second] {
+        assert!(rest(session).0.contains("finished"));
+    }
+    let written = text(&crib);
+    assert_eq!(written.matches("[[always]]").count(), 3, "{written}");
+}
+
+#[test]
+fn a_clause_that_stands_twice_is_taken_back_as_a_whole() {
+    let crib = Crib::new();
+    write_always(&crib, &[write("sub/a")]);
+    let once = text(&crib);
+    write_user(&crib, &once.repeat(2));
+    crib.run(&["always", "--remove", "fs:write:sub/**"])
+        .expect(0);
+    assert_eq!(text(&crib), "");
+    choices(session(&crib, &[write("sub/b")]));
+}
+
+#[test]
+fn the_file_keeps_its_kind_its_lines_and_its_mode() {
+    let crib = Crib::new();
+    let real = crib.dir.path().join("dotfiles.toml");
+    let before = "# mine\r\nlimits.max_steps = 9\r\n";
+    std::fs::write(&real, before).unwrap();
+    let mode = |mode| std::fs::set_permissions(&real, Permissions::from_mode(mode)).unwrap();
+    mode(0o644);
+    write_user(&crib, "");
+    std::fs::remove_file(user_file(&crib)).unwrap();
+    symlink(&real, user_file(&crib)).unwrap();
+    write_always(&crib, &[write("sub/a")]);
+    assert!(user_file(&crib).is_symlink());
+    assert!(text(&crib).starts_with(before) && text(&crib).contains("[[always]]"));
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o644);
+    // Who made it read-only wants no change.
+    mode(0o444);
+    let written = text(&crib);
+    let (_, output) = write_always(&crib, &[write("new")]);
+    assert!(output.contains("allowed once, because"), "{output}");
+    crib.run(&["always", "--remove", "fs:write:sub/**"])
+        .expect(2);
+    assert_eq!(text(&crib), written);
+    // A link can lead to a place that is absent for a time, and its settings must not be hidden then.
+    std::fs::remove_file(&real).unwrap();
+    let (_, output) = write_always(&crib, &[write("newer")]);
+    assert!(output.contains("allowed once, because"), "{output}");
+    assert!(user_file(&crib).is_symlink() && !real.exists());
+}
+
+#[test]
+fn a_file_that_became_invalid_stays_as_it_is() {
+    let crib = Crib::new();
+    let mut session = session(&crib, &[write("sub/a")]);
+    begin(&mut session);
+    write_user(&crib, "grants = [");
+    session.send_line("y").unwrap();
+    let (output, _) = rest(session);
+    assert!(output.contains("allowed once, because"), "{output}");
+    assert_eq!(text(&crib), "grants = [");
 }
 
 #[test]

@@ -65,6 +65,8 @@ mod tests {
             "sort --compress-program=./x in",
             "sort -T . in",
             "uniq in out",
+            "uniq -- -in out",
+            "uniq -c -- -f out",
             "./ls",
             "./cat a",
             "/tmp/cat a",

@@ -10,7 +10,7 @@ use tools::Clause;
 use super::slot::Document;
 
 /// The line above an entry that the program writes.
-const REMARK: &str = "# Written by the answer \"always in this project\"; the command `always` lists and removes it.";
+const REMARK: &str = "# Written by the answer \"always in this project\"; the command `always --remove` takes it back.";
 
 /// A clause that the user permits in the project at one root, and no other. Only the user's own file has such entries.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -25,12 +25,10 @@ pub struct Always {
 /// Writes the entry as TOML.
 impl fmt::Display for Always {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A string of JSON is one of TOML, too.
         let (root, clause) = (json!(self.root), json!(self.clause));
-        write!(
-            f,
-            "\n{REMARK}\n[[always]]\nroot = {root}\nclause = {clause}\n"
-        )
+        let entry = format!("\n{REMARK}\n[[always]]\nroot = {root}\nclause = {clause}\n");
+        // A string of JSON is one of TOML, too, but for this character.
+        f.write_str(&entry.replace('\u{7f}', "\\u007f"))
     }
 }
 
