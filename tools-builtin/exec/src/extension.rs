@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 use host::settings::{FileState, Settings, SettingsError};
 use host::{Extension, Parts, folders, inventory, program};
-use tools::{Host, Services, source};
+use tools::policy::{Rule, Verdict};
+use tools::{Access, Clause, Host, Services, source};
 use tools_fs::Workspace;
 
 use self::keys::SandboxKeys;
@@ -24,7 +25,10 @@ inventory::submit! {
         default_grants: &["program:read:**", "program:write:**"],
         harmless: &harmless::COMMANDS,
         // Without walls, `cat` reads the keys of the user.
-        is_harmless: |settings| !settings.of::<SandboxKeys>().unconfined.value,
+        is_harmless: |settings| {
+            !settings.of::<SandboxKeys>().unconfined.value
+                && !settings.rules().any(|rule| restricts_reads(&rule))
+        },
         keys: || vec![Box::new(SandboxKeys::default())],
         start: enter,
         recovery: aside::recover,
@@ -65,6 +69,15 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     }
     services.insert(sandbox);
     Ok(())
+}
+
+/// Returns true for a rule that denies or asks about reads of files, which programs would make without a question.
+fn restricts_reads(rule: &Rule) -> bool {
+    let of_reads = |clause: &Clause| {
+        clause.scheme().is_none_or(|scheme| scheme == "fs")
+            && clause.access().is_none_or(|access| access == Access::Read)
+    };
+    rule.verdict != Verdict::Allow && rule.target().is_some_and(of_reads)
 }
 
 /// Refuses a file of settings that a program of another session makes while it runs. A person may have approved its content in other times.

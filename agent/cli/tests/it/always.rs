@@ -474,10 +474,18 @@ fn harmless_commands_run_in_sessions_of_a_person_until_a_setting_drops_them() {
         "within = ['fs:read:**']\n",
         "programs.unconfined = true\n",
         "[[policy]]\nverdict = 'ask'\ntarget = 'exec:write:ls **'\n",
+        // A program would read the file without the rule.
+        "[[policy]]\nverdict = 'deny'\ntarget = 'fs:read:**/.env'\n",
+        "[[policy]]\nverdict = 'ask'\ntarget = 'fs:*:secret/**'\n",
     ] {
         write_user(&crib, settings);
         assert_eq!(verdict(&crib, "ls", &[]), "ask", "{settings}");
     }
+    write_user(
+        &crib,
+        "[[policy]]\nverdict = 'deny'\ntarget = 'fs:write:**/.env'\n",
+    );
+    assert_eq!(verdict(&crib, "ls", &[]), "allow");
     write_user(&crib, "harmless_commands = false\n");
     project("harmless_commands = true\n");
     crib.run(&["why", "fs.read", "path=a"]).expect(2);
