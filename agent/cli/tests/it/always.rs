@@ -201,7 +201,7 @@ fn it_is_offered_for_nothing_that_a_clause_cannot_say() {
         asked.push(json!({"name": "exec.shell", "arguments": variable}));
     }
     for call in asked {
-        let choices = choices(session(&crib, &[call.clone()]));
+        let choices = choices(session(&crib, std::slice::from_ref(&call)));
         assert!(!choices.contains(OFFER), "{call}: {choices}");
     }
     let write = || write("sub/new");
