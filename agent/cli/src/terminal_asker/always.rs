@@ -237,9 +237,10 @@ mod tests {
     impl Asker for Answered {
         fn ask<'a>(&'a self, asked: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
             let reason = String::new();
-            let answer = match self.0.answers(&asked) {
-                true => ApprovalAnswer::Once,
-                false => ApprovalAnswer::No { reason },
+            let answer = if self.0.answers(&asked) {
+                ApprovalAnswer::Once
+            } else {
+                ApprovalAnswer::No { reason }
             };
             Box::pin(async { answer })
         }
