@@ -57,9 +57,9 @@ pub(super) const OWN: [host::Command; 14] = [
         CommandGroup::Connect,
         55,
         "always",
-        "always                                   # List what you permitted always in this project
-         always --root ../other                   # List it for another project
-         always --remove 'exec:write:cargo test'  # Take a permission back",
+        "always --remove 'exec:write:cp a b'           # Take a permission back
+         always --remove 'fs:write:src/**' --root ..  # Take one of another project back
+         always --help                                # Read how long a permission holds",
     ),
     own(
         CommandGroup::Connect,
