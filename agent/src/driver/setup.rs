@@ -23,7 +23,7 @@ use crate::tool_set::ToolSet;
 
 impl Driver {
     /// Replaces the provider for the runs that begin from now on. The conversation of a session goes on with it, as with a
-    /// [fallback](Self::with_fallbacks). [`RunOptions::context_tokens`] was that of the former one, and is forgotten.
+    /// [fallback](Self::with_fallbacks). [`RunOptions::context_tokens`](crate::RunOptions::context_tokens) was that of the former one, and is forgotten.
     #[must_use]
     pub fn with_provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.provider = provider;
