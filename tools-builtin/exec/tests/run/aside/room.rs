@@ -244,7 +244,12 @@ pub(super) fn trials() -> Vec<Trial> {
                     let (result, _) =
                         place.sh(&ALL, &format!("truncate -s 1G .envrc; {obstacle}"), None);
                     assert!(!place.exists(".envrc"), "{obstacle}: {result}");
-                    assert_eq!(place.aside(), [".envrc"], "{obstacle}: {result}");
+                    // A link to a folder that the user may write lies aside, too.
+                    let aside = place.aside();
+                    assert!(
+                        aside.iter().any(|path| path == ".envrc"),
+                        "{obstacle}: {result}"
+                    );
                     unmount(place.folder.path());
                 }
             },
