@@ -104,10 +104,7 @@ pub fn find_changed(
 ) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut count = 0;
-    let trees = trees
-        .into_iter()
-        .filter_map(|tree| Place::of_tree(root, tree));
-    let mut waiting: Vec<Place> = trees.collect();
+    let mut waiting: Vec<Place> = places(root, trees).collect();
     while let Some(place) = waiting.pop() {
         let Some((folder, metadata)) = place.open() else {
             continue;
@@ -184,11 +181,8 @@ pub(crate) fn list(root: &Path, trees: &[PathBuf]) -> Vec<(FolderId, PathBuf)> {
 
 /// Visits the folders of trees, those near the top first. Of a folder of git, nothing inside.
 fn walk(root: &Path, trees: &[PathBuf], mut visit: impl FnMut(FolderId, PathBuf)) {
-    let trees = trees.iter().cloned();
     // A queue, so that the limit leaves out the deepest folders.
-    let mut waiting: VecDeque<Place> = trees
-        .filter_map(|tree| Place::of_tree(root, tree))
-        .collect();
+    let mut waiting: VecDeque<Place> = places(root, trees.iter().cloned()).collect();
     for _ in 0..MAX_SEEN {
         let Some(place) = waiting.pop_front() else {
             return;
@@ -208,6 +202,19 @@ fn walk(root: &Path, trees: &[PathBuf], mut visit: impl FnMut(FolderId, PathBuf)
     }
 }
 
+/// Returns the places of the trees that lie below the root.
+fn places(root: &Path, trees: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Place> {
+    let open = OpenFolder::open(root).ok().map(Rc::new);
+    trees.into_iter().filter_map(move |path| {
+        let real = path.canonicalize().ok()?;
+        Some(Place {
+            root: open.clone()?,
+            below: real.strip_prefix(root).ok()?.to_owned(),
+            path,
+        })
+    })
+}
+
 /// A folder that a walk comes to. A program that runs meanwhile can replace one on the way by a link, so each is opened from the root.
 struct Place {
     root: Rc<OpenFolder>,
@@ -217,16 +224,6 @@ struct Place {
 }
 
 impl Place {
-    /// Returns the place of a tree. Returns `None` if it does not lie below the root.
-    fn of_tree(root: &Path, path: PathBuf) -> Option<Self> {
-        let real = path.canonicalize().ok()?;
-        Some(Self {
-            root: Rc::new(OpenFolder::open(root).ok()?),
-            below: real.strip_prefix(root).ok()?.to_owned(),
-            path,
-        })
-    }
-
     fn inner(&self, name: &OsStr) -> Self {
         Self {
             root: Rc::clone(&self.root),

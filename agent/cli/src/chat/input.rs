@@ -1,8 +1,9 @@
 //! [`Input`]: the source of a chat's lines.
 
 use std::io::{self, BufRead, IsTerminal as _, Read as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use tools::IgnorePoison as _;
 use tools_text::decode_input;
 
 use super::completion::Completion;
@@ -45,7 +46,7 @@ impl Input {
 
     /// Adds a line to the history that was not read here.
     pub(super) fn remember(&self, text: &str) {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = self.source.lock().ignore_poison();
         if let Source::Editor(editor) = &mut *source {
             editor.remember(text);
         }
@@ -55,11 +56,9 @@ impl Input {
     /// A line editor shows the status below it.
     pub(super) async fn line(&self, status: String) -> Result<Line, Error> {
         let source = self.source.clone();
-        let line = tokio::task::spawn_blocking(move || {
-            match &mut *source.lock().unwrap_or_else(PoisonError::into_inner) {
-                Source::Editor(editor) => editor.line(status),
-                Source::Reader(reader) => reader.line(&mut io::stdin().lock()),
-            }
+        let line = tokio::task::spawn_blocking(move || match &mut *source.lock().ignore_poison() {
+            Source::Editor(editor) => editor.line(status),
+            Source::Reader(reader) => reader.line(&mut io::stdin().lock()),
         });
         line.await
             .map_err(|error| Error::Runtime(io::Error::other(error)))?

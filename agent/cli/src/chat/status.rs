@@ -2,12 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use agent::Cost;
 use rustyline::hint::Hint;
-use tools::{Access, counted, join};
+use tools::{Access, IgnorePoison as _, counted, join};
 
 use crate::notice;
 use crate::session::OpenSession;
@@ -58,7 +58,7 @@ pub(super) struct StatusHint {
 
 impl StatusHint {
     pub(super) fn set(&self, status: String) {
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        *self.status.lock().ignore_poison() = status;
         self.width.store(0, Ordering::Relaxed);
     }
 
@@ -70,18 +70,13 @@ impl StatusHint {
         if width < before {
             notice::write_raw("\x1b[J");
         }
-        let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let status = self.status.lock().ignore_poison();
         (!status.is_empty()).then(|| StatusText(format!("\n{}", status_line(&status, width))))
     }
 
     /// Erases the line after the editor left it, as it does at Ctrl-C. The cursor is in the row below it.
     pub(super) fn erase(&self) {
-        if !self
-            .status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
-        {
+        if !self.status.lock().ignore_poison().is_empty() {
             notice::write_raw("\x1b[A\r\x1b[J");
         }
     }

@@ -14,7 +14,6 @@ use rustix::fs::{
     renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
-use rustix::path::Arg;
 
 use crate::protected::{Former, Unlocked};
 
@@ -37,22 +36,23 @@ impl Spot {
         let below = path
             .strip_prefix(root)
             .map_err(|_| io::ErrorKind::InvalidInput)?;
-        let mut folder = OwnedFd::from(OpenFolder::open(root)?);
+        let mut folder = OpenFolder::open(root)?;
         let mut names = below.components().map(|part| match part {
             Component::Normal(name) => Ok(name.to_owned()),
             _ => Err(io::Error::from(io::ErrorKind::InvalidInput)),
         });
         let mut name = names.next().ok_or(io::ErrorKind::InvalidInput)??;
         for next in names {
-            folder = match open_below(&folder, &*name) {
-                Err(Errno::NOENT) if creates => {
+            folder = match folder.open_inner(&name) {
+                Err(error) if creates && error.kind() == io::ErrorKind::NotFound => {
                     mkdirat(&folder, &*name, Mode::from_raw_mode(0o755))?;
-                    open_below(&folder, &*name)?
+                    folder.open_inner(&name)?
                 }
                 inner => inner?,
             };
             name = next?;
         }
+        let folder = folder.into();
         Ok(Self { folder, name })
     }
 
@@ -145,15 +145,9 @@ impl Spot {
 }
 
 /// Opens a folder, to reach what lies in it.
-pub(super) fn open_root(path: &Path) -> Result<OwnedFd, Errno> {
+fn open_root(path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
-}
-
-/// Opens a folder in another one, to reach what lies in it. Follows no link.
-pub(super) fn open_below(above: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(above, name, flags, Mode::empty())
 }
 
 /// Copies a file, a link or a folder. Of a pipe, a socket or a device, only the name remains.

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Mode, RenameFlags, mkdirat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
 use super::SetAside;
-use super::carry::{Spot, open_below};
+use super::carry::Spot;
 use crate::disk::entries;
 use crate::protected::{Bytes, Former};
 
@@ -106,14 +106,14 @@ pub(super) fn tidy(root: &Path) {
 /// Opens the folder. What else has its name is renamed.
 fn open(root: &Path) -> io::Result<OwnedFd> {
     let above = OpenFolder::open(root)?;
-    if let Ok(opened) = open_below(&above, FOLDER) {
-        return Ok(opened);
+    if let Ok(opened) = above.open_inner(FOLDER.as_ref()) {
+        return Ok(opened.into());
     }
     let name = name_for(Path::new(FOLDER));
     // Fails if there is nothing.
     let _ = renameat_with(&above, FOLDER, &above, name, RenameFlags::NOREPLACE);
     mkdirat(&above, FOLDER, Mode::from_raw_mode(0o700))?;
-    Ok(open_below(&above, FOLDER)?)
+    Ok(above.open_inner(FOLDER.as_ref())?.into())
 }
 
 /// Returns a name that no program can foresee, and that tells the path.
