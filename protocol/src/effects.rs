@@ -32,7 +32,7 @@ use crate::template::Template;
 /// let schema = json!({"type": "object", "properties": {"path": {"type": "string", "default": "README.md"}}});
 /// let effects: Effects = serde_json::from_value(json!({"reads": ["fs:{path}"]}))?;
 ///
-/// effects.check(&schema)?;
+/// effects.check(&schema, &[])?;
 /// assert!(effects.is_read_only());
 /// assert_eq!(effects.targets(&tool, &schema, &json!({"path": "./src/"}))?[0].to_string(), "fs:read:src");
 /// assert_eq!(effects.targets(&tool, &schema, &json!({}))?[0].to_string(), "fs:read:README.md");
@@ -114,11 +114,11 @@ impl Effects {
     }
 
     /// Checks that every valid call has targets: each field of a template is a property of the schema, and is required or has a
-    /// usable `default`.
+    /// usable `default`, or the handler supplies it from a service.
     ///
     /// # Errors
     /// Returns [`EffectsError`] with the template and the field to change.
-    pub fn check(&self, parameters: &Value) -> Result<(), EffectsError> {
+    pub fn check(&self, parameters: &Value, supplied: &[&str]) -> Result<(), EffectsError> {
         let Self::Declared(declared) = self else {
             return Ok(());
         };
@@ -126,7 +126,7 @@ impl Effects {
             return Err(EffectsError::Empty);
         }
         for (_, template) in declared.templates() {
-            for field in template.fields() {
+            for field in template.fields().filter(|field| !supplied.contains(field)) {
                 check_field(template, field, parameters, declared.foreign)?;
             }
         }

@@ -59,6 +59,14 @@ pub enum TargetError {
         /// The template.
         template: String,
     },
+    /// A template names a field of a service that the context does not have.
+    #[error(
+        "the target needs `{field}` of a service that this context does not have; add the service, or the setting that it is made from"
+    )]
+    NoService {
+        /// The name of the field, such as `Tracker.base_url`.
+        field: String,
+    },
     /// The function of the tool cannot compute the targets.
     #[error("the targets cannot be computed: {reason}")]
     Function {

@@ -286,8 +286,9 @@ impl Entry {
                 .transpose()
                 .map_err(|error| schema_error(name, "output", error))?,
         );
+        let supplied = handler.service_fields().iter().map(|field| field.name);
         effects
-            .check(parameters)
+            .check(parameters, &supplied.collect::<Vec<_>>())
             .map_err(|error| RegisterError::Effects {
                 name: name.clone(),
                 source: Box::new(error),

@@ -74,7 +74,7 @@ pub use concern::Concern;
 pub use conflict::{Conflict, Problem};
 pub use context::{
     Approval, Approver, Decision, Host, Person, Progress, ProgressSink, ProtectedFate,
-    ProtectedFile, Services, ToolContext,
+    ProtectedFile, ServiceField, Services, ToolContext,
 };
 pub use counted::counted;
 pub use entry::Entry;

@@ -24,7 +24,7 @@ use crate::register_error::DefinitionError;
 use crate::schema_of::schema_of;
 use crate::tool_error::{ToolError, ToolErrorKind};
 
-pub use crate::context::Need;
+pub use crate::context::{Need, ServiceField};
 pub use crate::handler::HandlerFuture;
 pub use crate::handler::KeptCall;
 pub use crate::handler::blocking::{preview_blocking, run_blocking};
@@ -48,6 +48,7 @@ pub struct Function {
     pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
     pub keeps_call: Option<KeptCall>,
     pub needs: &'static [Need],
+    pub service_fields: &'static [ServiceField],
 }
 
 impl Handler for Function {
@@ -57,6 +58,10 @@ impl Handler for Function {
 
     fn needs(&self) -> &[Need] {
         self.needs
+    }
+
+    fn service_fields(&self) -> &[ServiceField] {
+        self.service_fields
     }
 
     fn targets(&self, arguments: Input) -> Option<Targets> {
@@ -103,6 +108,7 @@ pub const BROKEN: Submission = Submission {
         preview: None,
         keeps_call: None,
         needs: &[],
+        service_fields: &[],
     },
 };
 

@@ -76,14 +76,15 @@ impl ClientOptions {
         let select = settings.program().select.iter();
         let rules = settings.rules().collect::<Vec<_>>();
         let how_to_permit = request.how_to_permit;
+        let context = match &recording {
+            Some(recording) => recording.enter(host),
+            None => host,
+        };
         Ok(ClientCalls {
-            context: match &recording {
-                Some(recording) => recording.enter(host),
-                None => host,
-            },
+            context: context.clone(),
             select: select.flat_map(|select| select.value.clone()).collect(),
             advice: Box::new(move |entry, arguments, error| {
-                let touched = entry.targets(arguments).unwrap_or_default();
+                let touched = entry.targets(arguments, &context).unwrap_or_default();
                 let refusal = Refusal::from_error(error, &touched)?;
                 let hints = refusal::hints(&[refusal], &rules, |needed| {
                     how_to_permit(&flags_as_json(needed))

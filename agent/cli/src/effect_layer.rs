@@ -63,7 +63,7 @@ fn changed_files(cx: &ToolContext, next: &Next<'_>) -> Option<Vec<String>> {
         return None;
     }
     let arguments = Json::from(next.arguments().clone());
-    let targets = entry.targets(&call::read_arguments(&entry, &arguments, cx));
+    let targets = entry.targets(&call::read_arguments(&entry, &arguments, cx), cx);
     let targets = targets.unwrap_or_default().into_iter();
     let files = targets.filter(|target| target.scheme() == "fs" && target.access() != Access::Read);
     Some(files.map(|file| file.value().to_owned()).collect())

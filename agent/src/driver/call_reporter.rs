@@ -151,7 +151,10 @@ fn judge_call(
 ) -> Option<(Vec<Target>, Vec<Json>)> {
     let entry = tools.get(&call.name).ok()?;
     let targets = entry
-        .targets(&tools::call::read_arguments(&entry, &call.arguments, cx))
+        .targets(
+            &tools::call::read_arguments(&entry, &call.arguments, cx),
+            cx,
+        )
         .ok()?;
     // Serializing a ruling does not fail: its keys are texts.
     let rulings = cx

@@ -327,7 +327,10 @@ async fn the_default_of_a_session_is_its_model_by_its_real_name() {
         entry
     };
     let target = |entry: &tools::Entry| {
-        entry.targets(&json!({"prompt": "?"}).into()).unwrap()[0].to_string()
+        entry
+            .targets(&json!({"prompt": "?"}).into(), &Host::new())
+            .unwrap()[0]
+            .to_string()
     };
     assert_eq!(target(&tool_of(models(&model))), "llm:read:acme/default");
     let named = ModelChoice::new("openai", Some("gpt-5.1".to_owned()));

@@ -32,7 +32,7 @@ async fn refused(cx: &ToolContext, path: &str) -> (ToolError, Refusal) {
     let touched = catalog
         .get("write")
         .unwrap()
-        .targets(&arguments.clone().into())
+        .targets(&arguments.clone().into(), &Host::new())
         .unwrap();
     let error = catalog.execute(cx, "write", arguments).await.unwrap_err();
     let refusal = Refusal::from_error(&error, &touched).unwrap();

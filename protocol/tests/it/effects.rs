@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn no_arguments_make_effects_panic(effects in effects(), parameters in any_json(), arguments in any_json()) {
-        let _ = effects.check(&parameters);
+        let _ = effects.check(&parameters, &[]);
         let result = effects.targets(&tool(), &parameters, &arguments);
         if let Ok(targets) = result {
             prop_assert_eq!(targets.is_empty(), effects.is_pure());
@@ -173,7 +173,7 @@ proptest! {
         let required: Vec<&str> = names.into_iter().filter(|name| parameters.get(name).is_some()).collect();
         let properties = object(names.into_iter().map(|name| (name, json!({"default": name}))).collect());
         let parameters = json!({"properties": properties, "required": required});
-        if effects.check(&parameters).is_ok() && required.iter().all(|name| arguments.get(name).is_some()) {
+        if effects.check(&parameters, &[]).is_ok() && required.iter().all(|name| arguments.get(name).is_some()) {
             let result = effects.targets(&tool(), &parameters, &arguments);
             let is_missing = matches!(result, Err(TargetError::Missing { .. }));
             prop_assert!(!is_missing);
@@ -379,7 +379,10 @@ fn the_schema_has_to_provide_every_field() {
         serde_json::from_value(json!({"reads": ["fs:{path}"], "writes": ["net:{url|host}"]}))
             .unwrap();
     let check = |properties: Value, required: Value| {
-        effects.check(&json!({"properties": properties, "required": required}))
+        effects.check(
+            &json!({"properties": properties, "required": required}),
+            &[],
+        )
     };
 
     assert_eq!(
@@ -408,7 +411,7 @@ fn the_schema_has_to_provide_every_field() {
         Err(EffectsError::Default { .. })
     ));
     assert!(
-        matches!(effects.check(&json!({})), Err(EffectsError::UnknownField { known, .. }) if known.is_empty())
+        matches!(effects.check(&json!({}), &[]), Err(EffectsError::UnknownField { known, .. }) if known.is_empty())
     );
     let error = check(json!({"url": {}, "file": {}}), json!(["path", "url"])).unwrap_err();
     assert_eq!(
@@ -416,7 +419,7 @@ fn the_schema_has_to_provide_every_field() {
         "the template `fs:{path}` uses `path`, which is not a top-level parameter; use one of: file, url"
     );
     assert_eq!(
-        Effects::Declared(Declared::default()).check(&json!({})),
+        Effects::Declared(Declared::default()).check(&json!({}), &[]),
         Err(EffectsError::Empty)
     );
 }

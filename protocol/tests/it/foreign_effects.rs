@@ -158,12 +158,12 @@ fn a_field_is_an_argument_of_the_schema_at_any_depth() {
         "n",
     ] {
         effects(json!({"writes": [format!("mail:{{{field}}}")]}))
-            .check(&schema)
+            .check(&schema, &[])
             .unwrap();
     }
     for field in ["ccc", "attachments[].too", "cc.to", "to"] {
         let error = effects(json!({"writes": [format!("mail:{{{field}}}")]}))
-            .check(&schema)
+            .check(&schema, &[])
             .unwrap_err();
         assert!(
             matches!(error, EffectsError::UnknownField { .. }),
@@ -176,7 +176,7 @@ fn a_field_is_an_argument_of_the_schema_at_any_depth() {
 fn an_author_names_required_arguments_as_before() {
     let own: Effects = serde_json::from_value(json!({"writes": ["mail:{cc}"]})).unwrap();
     assert!(matches!(
-        own.check(&json!({"properties": {"cc": {}}})),
+        own.check(&json!({"properties": {"cc": {}}}), &[]),
         Err(EffectsError::Optional { .. })
     ));
     assert!(targets(&own, json!({})).is_err() && targets(&own, json!({"cc": []})).is_err());

@@ -6,6 +6,7 @@ use crate::attribute::Attribute;
 use crate::errors::Errors;
 use crate::function::Function;
 use crate::near::suggestion;
+use crate::service_field::ServiceField;
 use crate::template;
 
 /// Reports missing effects, contradictory effects, and templates with unknown arguments.
@@ -41,7 +42,17 @@ pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Err
     let properties = function.properties();
     for template in attribute.templates() {
         match template::fields(&template.value()) {
-            Ok(fields) => check_fields(template, &fields, properties.as_deref(), errors),
+            Ok(mut fields) => {
+                fields.retain(|field| {
+                    match ServiceField::from_name(field, template, &attribute.needs) {
+                        None => return true,
+                        Some(Ok(_)) => {}
+                        Some(Err(message)) => errors.at(template.span(), message),
+                    }
+                    false
+                });
+                check_fields(template, &fields, properties.as_deref(), errors);
+            }
             Err(message) => errors.at(template.span(), message),
         }
     }

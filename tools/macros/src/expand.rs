@@ -10,7 +10,7 @@ use crate::errors::Errors;
 use crate::function::Function;
 use crate::span::at;
 use crate::value::Example;
-use crate::{closure, doc, effect, template};
+use crate::{closure, doc, effect, service_field, template};
 
 /// Expands `#[tool(attribute)] item` to the function, the `_TOOL` constant and its submission.
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -89,6 +89,7 @@ fn placeholder(attribute: &Attribute, function: &Function) -> TokenStream {
 fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
     let tools = attribute.tools_path();
     let needs = &attribute.needs;
+    let service_fields = service_field::quote_service_fields(attribute);
     let was = &attribute.was;
     let ItemFn { vis, .. } = &function.item;
     let constant = function.constant();
@@ -140,6 +141,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                     preview: #preview,
                     keeps_call: #keeps_call,
                     needs: &[#(__toolcrib::Need::new::<#needs>()),*],
+                    service_fields: #service_fields,
                 },
             }
         };

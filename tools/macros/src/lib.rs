@@ -11,6 +11,7 @@ mod name;
 mod near;
 mod parameter;
 mod quantity;
+mod service_field;
 mod span;
 mod template;
 mod value;

@@ -40,7 +40,7 @@ fn assert_error(found: &[String], expected: &str) {
 fn every_attribute_is_understood() {
     let all = quote! {
         name = "fs.read", was = ["fs.cat", "cat"], title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:{*}",], destroys = "fs:a", reads = "b:c",
-        open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", delegates, keeps_call = ["path", "path"], tags = ["a", "b"], needs(A, b::B<C, D>),
+        reads = "net:{A.url|host}", writes = "net:{b::B<C,D>.url}", open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", delegates, keeps_call = ["path", "path"], tags = ["a", "b"], needs(A, b::B<C, D>),
         targets = a::c, check = a::d, concerns = a::e, preview = a::b,
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
     };
@@ -54,6 +54,14 @@ fn every_attribute_is_understood() {
 #[test]
 fn an_error_names_the_attribute_and_its_repair() {
     for (attribute, expected) in [
+        (
+            quote! { reads = "net:{Tracker.base_url|host}" },
+            "add `needs(Tracker)`",
+        ),
+        (
+            quote! { reads = "net:{a::Tracker.}", needs(a::Tracker) },
+            "is no field of a struct",
+        ),
         (
             quote! { pure, raeds = "x:y" },
             "unknown attribute `raeds` (did you mean `reads`?); write one of: pure, reads",

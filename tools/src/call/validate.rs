@@ -2,7 +2,7 @@
 
 use protocol::{Target, TargetError};
 
-use crate::context::ToolContext;
+use crate::context::{Host, ToolContext};
 use crate::entry::Entry;
 use crate::input::Input;
 use crate::isolate::Panic;
@@ -15,7 +15,7 @@ use crate::tool_error::{ToolError, ToolErrorKind};
 /// # Errors
 /// Returns the errors of [`judge`].
 pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
-    judge(entry, arguments, entry.check_arguments(arguments))
+    judge(None, entry, arguments, entry.check_arguments(arguments))
 }
 
 /// Returns the targets of a call whose arguments were checked.
@@ -24,17 +24,26 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
 /// - [`ToolErrorKind::InvalidArguments`] if the arguments do not fit the schema or form no target, such as a path that leaves its root.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
 fn judge(
+    cx: Option<&ToolContext>,
     entry: &Entry,
     arguments: &Input,
     checked: Result<(), ToolErrorKind>,
 ) -> Result<Vec<Target>, ToolErrorKind> {
+    let targets = |arguments| match cx {
+        Some(cx) => entry.targets(arguments, cx),
+        // Arguments are valid without the settings of a session, too.
+        None => match entry.targets(arguments, &Host::new()) {
+            Err(TargetError::NoService { .. }) => Ok(Vec::new()),
+            targets => targets,
+        },
+    };
     match checked {
-        Ok(()) => entry
-            .targets(arguments.json())
-            .map_err(|error| violation(&error, entry, arguments).into()),
+        Ok(()) => {
+            targets(arguments.json()).map_err(|error| violation(&error, entry, arguments).into())
+        }
         Err(ToolErrorKind::InvalidArguments { mut violations }) => {
             // The target's error explains an invalid path better than a schema pattern does.
-            if let Err(error) = entry.targets(arguments.json())
+            if let Err(error) = targets(arguments.json())
                 && let Some(same) = violations
                     .iter_mut()
                     .find(|violation| violation.pointer == error.pointer())
@@ -59,7 +68,7 @@ pub(super) fn validate_in(
     arguments: &Input,
     checked: Result<(), ToolErrorKind>,
 ) -> Result<Vec<Target>, ToolError> {
-    let targets = judge(entry, arguments, checked)?;
+    let targets = judge(cx, entry, arguments, checked)?;
     if let Some(cx) = cx {
         Panic::catch(|| entry.handler().check(cx, arguments))
             .unwrap_or_else(|Panic(message)| Err(ToolErrorKind::Panicked { message }.into()))?;

@@ -37,7 +37,7 @@ pub use self::approver::{
 pub(crate) use self::deadline::DeadlineObserver;
 pub use self::file_authors::{Exposure, FileAuthors, FileJudge, WriteWatch};
 pub(crate) use self::scope::{CallScope, QueueNumber, ScopeSpan};
-pub use self::service::{Need, Services};
+pub use self::service::{Need, ServiceField, Services};
 pub use agent::AgentError;
 pub use host::Host;
 pub use known_texts::{KnownTexts, UrlCount};

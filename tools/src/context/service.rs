@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::context::ToolContext;
 use crate::tool_error::ToolErrorKind;
 
 /// A map of services by type, such as a workspace, an HTTP client or a store. Tools have no state of their own and use services
@@ -172,6 +173,15 @@ impl Need {
     pub fn type_name(&self) -> &'static str {
         (self.type_name)()
     }
+}
+
+/// A field of a service whose value is part of a tool's targets, such as a base URL that the settings of a program name.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceField {
+    /// The name in the templates of the tool, such as `Tracker.base_url`.
+    pub name: &'static str,
+    /// Returns the value as text, or `None` without the service.
+    pub read: fn(&ToolContext) -> Option<String>,
 }
 
 impl fmt::Debug for Need {

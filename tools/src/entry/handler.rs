@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::concern::Concern;
-use crate::context::{Need, ToolContext};
+use crate::context::{Need, ServiceField, ToolContext};
 use crate::handler::{ConnectFuture, Handler, HandlerFuture, KeptCall, PreviewFuture, Targets};
 use crate::input::Input;
 use crate::tool_error::ToolError;
@@ -94,6 +94,10 @@ impl Handler for EntryHandler {
 
     fn needs(&self) -> &[Need] {
         self.code().needs()
+    }
+
+    fn service_fields(&self) -> &[ServiceField] {
+        self.code().service_fields()
     }
 
     fn targets(&self, arguments: Input) -> Option<Targets> {

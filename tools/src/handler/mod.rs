@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::concern::Concern;
-use crate::context::{Need, ToolContext};
+use crate::context::{Need, ServiceField, ToolContext};
 use crate::entry::Entry;
 use crate::input::Input;
 use crate::schema::Violation;
@@ -66,6 +66,11 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Returns the services that the handler requires. Calls without them fail before the handler runs.
     fn needs(&self) -> &[Need] {
+        &[]
+    }
+
+    /// Returns the fields of services that the templates of the tool name, as `net:{Tracker.base_url|host}` does.
+    fn service_fields(&self) -> &[ServiceField] {
         &[]
     }
 

@@ -61,7 +61,7 @@ async fn the_grant_has_to_cover_each_target_that_the_function_computes() {
     let targets = catalog
         .get("scatter")
         .unwrap()
-        .targets(&arguments.into())
+        .targets(&arguments.into(), &Host::new())
         .unwrap();
     let targets: Vec<_> = targets.iter().map(Target::to_string).collect();
     assert_eq!(
@@ -125,7 +125,7 @@ async fn the_function_is_called_with_the_default_of_an_argument() {
         .with_effects(effects);
     let entry = Catalog::new().register(tool.clone(), Plain).unwrap();
     let target = |entry: &Arc<tools::Entry>, arguments: Value| {
-        entry.targets(&arguments.into()).unwrap()[0].to_string()
+        entry.targets(&arguments.into(), &Host::new()).unwrap()[0].to_string()
     };
     assert_eq!(target(&entry, json!({"name": "a"})), "box:write:a");
     assert_eq!(
@@ -136,7 +136,7 @@ async fn the_function_is_called_with_the_default_of_an_argument() {
     let without = Catalog::new()
         .register(tool, async |_: ToolContext, _: Value| "done")
         .unwrap();
-    let refused = without.targets(&json!({"name": "a"}).into());
+    let refused = without.targets(&json!({"name": "a"}).into(), &Host::new());
     assert!(
         matches!(refused, Err(TargetError::Computed { .. })),
         "{refused:?}"

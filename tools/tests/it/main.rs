@@ -42,6 +42,7 @@ mod run_panic;
 mod sample;
 mod scope;
 mod sent_texts;
+mod service_field;
 mod shared_catalog;
 mod spelling;
 mod sub_agent;

@@ -338,11 +338,15 @@ fn an_absent_argument_stands_for_its_default() {
     catalog.submit(&[&ROOTED_TOOL]).unwrap();
     let rooted = catalog.get("rooted").unwrap();
     assert_eq!(
-        rooted.targets(&json!({}).into()).unwrap()[0].to_string(),
+        rooted.targets(&json!({}).into(), &Host::new()).unwrap()[0].to_string(),
         "fs:read:."
     );
     // `null` is a value, and no target.
-    assert!(rooted.targets(&json!({"path": null}).into()).is_err());
+    assert!(
+        rooted
+            .targets(&json!({"path": null}).into(), &Host::new())
+            .is_err()
+    );
 }
 
 #[test]
