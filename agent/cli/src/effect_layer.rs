@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tools::layer::{Layer, Next};
 use tools::{Access, HandlerFuture, Json, ToolContext, call};
 
-use crate::console::Console;
+use crate::session_view::SessionView;
 
 /// The time limit of a preview.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -19,14 +19,14 @@ const PROGRAMS: &str = "exec.";
 
 /// Keeps the previews of calls about which nobody was asked, and the contents of files before their first change.
 pub(crate) struct EffectLayer {
-    pub(crate) console: Arc<Console>,
+    pub(crate) view: Arc<SessionView>,
     /// The root of the workspace, if its changes are to be shown.
     pub(crate) root: Option<PathBuf>,
 }
 
 impl Layer for EffectLayer {
     fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
-        let effects = &self.console.effects;
+        let effects = &self.view.effects;
         let tool = cx.tool().cloned();
         let is_program = tool.is_some_and(|tool| tool.starts_with(PROGRAMS));
         let is_shown = !is_program && !effects.was_asked(&cx);
@@ -42,10 +42,9 @@ impl Layer for EffectLayer {
                 effects.keep(&cx, preview);
             }
             if let (Some(root), Some(files)) = (self.root.clone(), changed) {
-                let console = self.console.clone();
+                let view = self.view.clone();
                 let kept = spawn_blocking(move || {
-                    console
-                        .effects
+                    view.effects
                         .with_originals(|originals| originals.keep(&root, &files));
                 });
                 // A file that could not be read is missing in the list of changes, and no reason against the call.

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use anstyle::Style;
 use similar::TextDiff;
+use terminal::mark_rows;
 use tools::{Digest, IgnorePoison as _, counted, visible_line};
 
 use host::trust::Unapproved;
 
 use crate::notice::{self, STRONG, paint};
 use crate::program;
-use crate::quote::mark_rows;
 use tools::visible::visible;
 
 /// The time limit for finding the shortest difference. After that, a longer one is used.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::Command;
 use host::CommandGroup;
 use host::table::Table;
+use terminal::stdout;
 use tools::join;
 use tools::visible::visible;
 
@@ -185,7 +186,7 @@ pub(crate) fn with_groups(command: Command) -> Command {
         format!(
             "{}\n{}\n",
             paint(STRONG, format!("{}:", group.heading())),
-            table.wrap(output::width())
+            table.wrap(stdout::width())
         )
     });
     let groups = join(groups, "");

@@ -1,12 +1,12 @@
 //! The effect of a call, below its line.
 
 use anstyle::Style;
+use terminal::{mark_rows, stderr::width};
 use tools::{Json, Preview, ToolResult};
 
 use super::event_line::line;
 use crate::detail::Detail;
-use crate::notice::{STRONG, paint, width};
-use crate::quote::mark_rows;
+use crate::notice::{STRONG, paint};
 use crate::terminal_asker::preview;
 use tools::visible::visible;
 
