@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use terminal::stdout;
 
 use crate::error::Error;
-use crate::{output, program};
+use crate::program;
 use host::exit::Exit;
 
 /// Print the completions of this program for a shell

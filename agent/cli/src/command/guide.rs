@@ -10,7 +10,7 @@ use tools::join;
 use tools::visible::visible;
 
 use crate::notice::{STRONG, paint};
-use crate::{output, program};
+use crate::program;
 
 /// The program's own commands. Their arguments are declared in their modules.
 pub(super) const OWN: [host::Command; 14] = [

@@ -12,7 +12,7 @@ use crate::config::ConfigOptions;
 use crate::error::Error;
 use crate::notice::{self, STRONG, paint};
 use crate::root::RootOption;
-use crate::{instructions, output, trust};
+use crate::{instructions, trust};
 use host::exit::Exit;
 use host::trust::{Content, Records, Unapproved};
 use tools::visible::visible;
