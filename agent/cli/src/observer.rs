@@ -25,6 +25,7 @@ use self::event_line::{
 };
 use self::run_state::{OpenCall, RunState};
 use crate::detail::Detail;
+use crate::effect_layer::is_of_program;
 use crate::error::Error;
 use crate::notice::{ALERT, FAINT, STRONG, paint};
 use crate::output;
@@ -340,6 +341,9 @@ impl Observer {
                 ..
             } => {
                 // If several calls of the tool ran in parallel, the targets identify the ended one.
+                let is_of_program = ended
+                    .as_ref()
+                    .is_some_and(|call| is_of_program(&call.targets));
                 let targets = ended.filter(|call| state.is_one_of_several(call));
                 let targets = targets.map(|call| target_suffix(&call.targets));
                 let name = format!("{agent}{name}");
@@ -348,7 +352,7 @@ impl Observer {
                 if result.is_error && !self.has_results_in_answer {
                     line += &failure(result);
                 }
-                line += &effect_lines(self.detail, &name, result, effect.as_ref());
+                line += &effect_lines(self.detail, is_of_program, result, effect.as_ref());
                 line
             }
             Event::ApprovalDeferred { request, .. } => format!(
