@@ -9,12 +9,12 @@ use data_encoding::BASE64;
 use host::open_folder::open_regular;
 use host::placed::change_times;
 use rustix::fs::{Access, access};
+use terminal::MAX_LINE_BYTES as MAX_TEXT_BYTES;
 use tools::image::image_type;
 use tools::{Content, OutsideText, ToolContext};
 use tools_text::decode_input;
 
 use crate::error::Error;
-use crate::standard_input::MAX_PROMPT_BYTES as MAX_TEXT_BYTES;
 
 /// The maximum size of an image in bytes. Most services take less, which their providers check.
 const MAX_IMAGE_BYTES: usize = 20 * 1024 * 1024;

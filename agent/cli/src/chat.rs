@@ -2,20 +2,17 @@
 
 mod command;
 mod completion;
-mod editor;
-mod input;
-mod line;
 mod look;
 mod model;
 mod page;
 mod status;
-mod suspend;
 mod typed_program;
 mod typing;
 
 use agent::consent::rules_from_grant;
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use terminal::{Input, Line, stderr};
 
 use agent::{RunHandle, Selection, ToolSet};
 use tools::{CancellationToken, Clause, Grant, join};
@@ -23,17 +20,15 @@ use tools::{CancellationToken, Clause, Grant, join};
 pub(crate) use self::command::how_to_grant;
 use self::command::{ParsedLine, SlashCommand};
 pub(crate) use self::completion::Completion;
-pub(crate) use self::input::Input;
-use self::line::{Line, prompt};
 use self::typing::Typing;
 use crate::attachment::Attachment;
 use crate::error::Error;
 use crate::interrupt::Interrupts;
 use crate::journal::JournalOptions;
 use crate::notice;
+use crate::program;
 use crate::prompt_runner::RunInput;
 use crate::session::OpenSession;
-use crate::status_lines::StatusLines;
 use host::exit::Exit;
 use tools::visible::visible;
 
@@ -105,20 +100,21 @@ impl Chat {
 
     /// Returns the next line: one that was typed during a run, or a new one.
     async fn line(&mut self) -> Result<Line, Error> {
-        let console = &self.opened.runner.console;
+        let view = &self.opened.runner.view;
         if let Some(line) = self.waiting.pop_front() {
             if let Line::Text(text) = &line {
-                console.line(format!("{}{}", prompt(), visible(text)));
+                view.console.line(format!("{}{}", prompt(), visible(text)));
             }
             return Ok(line);
         }
         // A question of a sub-agent in the background waits for the end of the line.
-        let _reader = console.reader().await;
+        let _reader = view.console.reader().await;
         let status = status::status(&self.opened, &self.root);
-        let is_shown = StatusLines::are_shown();
+        let is_shown = stderr::has_styles();
         self.input
             .line(if is_shown { status } else { String::new() })
             .await
+            .map_err(Error::prompt)
     }
 
     /// Runs a typed prompt, with the files that it names.
@@ -143,7 +139,7 @@ impl Chat {
         let handle = RunHandle::new();
         let attached = self.interrupts.attach(handle.token().clone());
         let status = status::status(&self.opened, &self.root);
-        self.opened.runner.console.set_status(status);
+        self.opened.runner.view.console.set_status(status);
         let runner = &self.opened.runner;
         let session = &mut self.opened.session;
         let cx = session.context().clone();
@@ -211,7 +207,7 @@ impl Chat {
             SlashCommand::Tools { long } => {
                 let tools = self.opened.session.tools();
                 let wire = self.opened.runner.driver.wire_tools(tools);
-                notice::write(&page::tools(tools, wire, long, notice::width()));
+                stderr::write(&page::tools(tools, wire, long, stderr::width()));
                 let offered = self.offered_tools();
                 if offered.list_offered().len() < tools.len() {
                     let names = join(
@@ -233,12 +229,12 @@ impl Chat {
             SlashCommand::Resume { id } => return self.resume(id).await,
             SlashCommand::Prompts => {
                 let (prompts, failures) = self.opened.servers.prompts(true).await;
-                notice::write(&page::prompts(prompts, notice::width()));
+                stderr::write(&page::prompts(prompts, stderr::width()));
                 failures.iter().for_each(|failure| notice::warning(failure));
             }
             SlashCommand::Help => {
                 let (prompts, _) = self.opened.servers.prompts(false).await;
-                notice::write(&page::help(prompts, notice::width()));
+                stderr::write(&page::help(prompts, stderr::width()));
             }
             SlashCommand::Compact | SlashCommand::Quit => {}
         }
@@ -299,6 +295,11 @@ impl Chat {
             before - self.opened.session.messages().len()
         ));
     }
+}
+
+/// Returns the prompt of the terminal.
+pub(crate) fn prompt() -> String {
+    format!("{}> ", program::name())
 }
 
 fn usage_error(reason: &str) -> Exit {

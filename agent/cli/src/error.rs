@@ -11,6 +11,7 @@ use agent::{
 use host::folders::InvalidRoot;
 use host::trust::RecordError;
 use host::{CommandError, duration};
+use terminal::stdout::OutputError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError, counted};
 
@@ -57,8 +58,8 @@ pub(crate) enum Error {
         "the prompt is one argument, and {0:?} is another; quote it whole, such as 'time.now zone=UTC'"
     )]
     UnquotedPrompt(String),
-    #[error("cannot write the output: {0}; check the destination of standard output")]
-    Output(io::Error),
+    #[error(transparent)]
+    Output(#[from] OutputError),
     #[error("cannot save {}: {source}; check the path and the permissions of its folder", path.display())]
     OutputFile { path: PathBuf, source: io::Error },
     #[error(
@@ -162,7 +163,9 @@ impl Error {
                 provider_exit(error)
             }
             // The reader closed the pipe after reading enough.
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+            Self::Output(OutputError(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Exit::Success
+            }
             Self::NotLinked(_) | Self::Output(_) | Self::Runtime(_) | Self::Driver(_) => {
                 Exit::Internal
             }

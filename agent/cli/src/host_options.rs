@@ -15,12 +15,11 @@ use crate::config::{
     ConfigOptions, KeyFlags, Origin, ProgramSettings as _, Setting, Settings, SettingsError,
     ToolFlags, Values,
 };
-use crate::console::Console;
-use crate::dialogue;
 use crate::error::Error;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::root::RootOption;
+use crate::session_view::SessionView;
 use crate::terminal_asker::{Always, TerminalAsker};
 use crate::{ineffective, notice, program};
 use host::shell::path_flag;
@@ -111,21 +110,21 @@ impl HostOptions {
         &self,
         settings: &Settings,
         cancellation: CancellationToken,
-        console: &Arc<Console>,
+        view: &Arc<SessionView>,
     ) -> Result<Host, Error> {
         let host = self.unattended_host(settings, cancellation)?;
-        if !dialogue::has_person() {
+        if !terminal::has_person() {
             return Ok(host);
         }
         let asker = TerminalAsker {
-            console: console.clone(),
+            view: view.clone(),
             servers: self.servers_root(),
             always: self
                 .servers_root()
                 .and_then(|_| Always::new(settings, &self.policy)),
         };
         Ok(host
-            .with_person(Arc::new(TerminalPerson(console.clone())))
+            .with_person(Arc::new(TerminalPerson(view.clone())))
             .with_approver(Arc::new(SessionConsent::new(asker))))
     }
 
@@ -155,11 +154,11 @@ impl HostOptions {
         settings: &Settings,
         typed: &[Target],
         cancellation: CancellationToken,
-        console: &Arc<Console>,
+        view: &Arc<SessionView>,
     ) -> Result<Host, Error> {
         // No later call could use an output handle, so none is stored.
         let outputs = OutputStore::default().with_max_bytes(0);
-        let host = self.attended_host(settings, cancellation, console)?;
+        let host = self.attended_host(settings, cancellation, view)?;
         Ok(for_one_call(host)
             .with_service(outputs)
             .with_policy(policy::call_policy(settings, typed)))

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use once_cell::sync::Lazy;
 use rustix::process::Signal;
+use terminal::{keyboard, suspend};
 use tokio::signal::unix::SignalKind;
 use tools::{CancellationToken, IgnorePoison as _};
 
-use crate::console::Console;
 use crate::error::Error;
-use crate::{keyboard, suspend};
+use crate::session_view::SessionView;
 use host::exit::Exit;
 
 /// Cancelled when the program has to end.
@@ -71,13 +71,13 @@ fn ignores_hangup() -> bool {
 }
 
 /// Returns a token that the first Ctrl-C cancels. The signal handler is installed when this returns.
-pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> {
+pub(crate) fn token(view: &Arc<SessionView>) -> Result<CancellationToken, Error> {
     let token = CancellationToken::new();
     // The token stays attached: a tool that ignores it must not prevent a second Ctrl-C from ending the program.
     let attached = Arc::new(Mutex::new(Some(Attached::new(token.clone()))));
     Interrupts {
         attached,
-        console: console.clone(),
+        view: view.clone(),
     }
     .listen(false)?;
     Ok(token)
@@ -93,7 +93,7 @@ pub(crate) fn cancel_on_termination(token: CancellationToken) {
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupts {
     attached: Arc<Mutex<Option<Attached>>>,
-    console: Arc<Console>,
+    view: Arc<SessionView>,
 }
 
 #[derive(Debug)]
@@ -118,10 +118,10 @@ pub(crate) struct AttachedToken<'a>(&'a Interrupts);
 
 impl Interrupts {
     /// Installs the signal handler. Without an attached token, Ctrl-C ends the program unless `ignores_idle` is set.
-    pub(crate) fn new(ignores_idle: bool, console: &Arc<Console>) -> Result<Self, Error> {
+    pub(crate) fn new(ignores_idle: bool, view: &Arc<SessionView>) -> Result<Self, Error> {
         Self {
             attached: Arc::default(),
-            console: console.clone(),
+            view: view.clone(),
         }
         .listen(ignores_idle)
     }
@@ -133,7 +133,7 @@ impl Interrupts {
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
                 if !ignores_idle || interrupts.current().is_some() {
-                    interrupts.console.interrupt();
+                    interrupts.view.console.interrupt();
                 }
                 match &mut *interrupts.current() {
                     Some(attached) if !attached.is_interrupted => {
@@ -152,13 +152,13 @@ impl Interrupts {
     fn listen_to_stops(&self) -> std::io::Result<()> {
         let kind = SignalKind::from_raw(Signal::TSTP.as_raw());
         let mut stops = tokio::signal::unix::signal(kind)?;
-        let console = self.console.clone();
+        let view = self.view.clone();
         tokio::spawn(async move {
             while stops.recv().await.is_some() {
                 if suspend::has_shell() {
-                    console.pause();
+                    view.console.pause();
                     suspend::stop();
-                    console.go_on();
+                    view.console.go_on();
                 }
             }
         });

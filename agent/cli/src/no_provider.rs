@@ -9,7 +9,7 @@ use tools::join;
 
 use crate::config::{ProgramSettings as _, Settings};
 use crate::error::Error;
-use crate::{dialogue, program};
+use crate::program;
 
 /// The programs that serve models on this machine, with their usual ports and the flags that choose them.
 const LOCAL: [(&str, u16, &str); 4] = [
@@ -31,7 +31,7 @@ const CONNECT_LIMIT: Duration = Duration::from_millis(100);
 /// # Errors
 /// Returns [`Error::NoProvider`] if there is none.
 pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
-    if settings.program().provider.is_some() || !dialogue::has_person() {
+    if settings.program().provider.is_some() || !terminal::has_person() {
         return Ok(());
     }
     Err(Error::NoProvider(steps()))

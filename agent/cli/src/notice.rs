@@ -1,42 +1,16 @@
 //! Styles, and labelled messages on standard error: errors, hints, warnings and notes.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use agent::{Driver, Selection, ToolSet, WireToolSet};
 use anstyle::Style;
 pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
+use terminal::stderr::write_line;
 use tools::{Entry, counted};
 
 use crate::program;
-use host::fit;
 use tools::visible;
-
-/// Writes text composed by this program to standard error. The text may contain styles.
-pub(crate) fn write(text: &str) {
-    let mut err = anstream::stderr().lock();
-    // A failed write to standard error cannot be reported.
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
-}
-
-/// Writes text with control sequences to standard error, which must be a terminal.
-pub(crate) fn write_raw(text: &str) {
-    let mut err = io::stderr().lock();
-    // A failed write to standard error cannot be reported.
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
-}
-
-/// Returns the width of standard error in columns. Without a terminal it is `COLUMNS`, or else 80.
-pub(crate) fn width() -> usize {
-    size().map_or_else(fit::default_columns, |(width, _)| width)
-}
-
-/// Returns the columns and lines of standard error, or `None` if it is not a terminal.
-pub(crate) fn size() -> Option<(usize, usize)> {
-    let size = terminal_size::terminal_size_of(io::stderr());
-    size.map(|(width, height)| (usize::from(width.0), usize::from(height.0)))
-}
 
 /// Prints an error.
 pub(crate) fn error(message: &str) {
@@ -98,11 +72,6 @@ pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
 fn label_line(style: Style, label: &str, message: &str) -> String {
     // A quoted text must not look like another message, nor hide a character.
     format!("{}: {}", paint(style, label), visible::message(message))
-}
-
-/// Writes one line to standard error.
-pub(crate) fn write_line(line: &str) {
-    write(&format!("{line}\n"));
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use agent::refusal::Refusal;
 use agent::{Direct, Event};
+use terminal::{FRAME_INTERVAL, stderr};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tools::protocol::{Message, Part, Role};
@@ -23,13 +24,13 @@ use self::event_line::{
     target_suffix,
 };
 use self::run_state::{OpenCall, RunState};
-use crate::console::Console;
 use crate::detail::Detail;
+use crate::effect_layer::is_of_program;
 use crate::error::Error;
 use crate::notice::{ALERT, FAINT, STRONG, paint};
 use crate::output;
 use crate::output::OutputFormat;
-use crate::status_lines::{FRAME_INTERVAL, StatusLines};
+use crate::session_view::SessionView;
 use crate::stream_line::{SessionLine, StreamLine};
 use host::duration;
 use host::exit::Exit;
@@ -49,7 +50,7 @@ pub(crate) struct Observer {
     pub(crate) is_direct: bool,
     /// True if the answer shows the results, so that the line of a failed call leaves out its message.
     pub(crate) has_results_in_answer: bool,
-    console: Arc<Console>,
+    view: Arc<SessionView>,
     cancellation: CancellationToken,
     state: Mutex<RunState>,
 }
@@ -109,17 +110,17 @@ impl Observer {
     pub(crate) fn new(
         format: OutputFormat,
         detail: Detail,
-        console: Arc<Console>,
+        view: Arc<SessionView>,
         cancellation: CancellationToken,
     ) -> Self {
         let has_lines = format == OutputFormat::Text && detail != Detail::Quiet;
         Self {
             format,
-            has_status_lines: has_lines && StatusLines::are_shown(),
+            has_status_lines: has_lines && stderr::has_styles(),
             detail,
             is_direct: false,
             has_results_in_answer: false,
-            console,
+            view,
             cancellation,
             state: Mutex::default(),
         }
@@ -148,8 +149,9 @@ impl Observer {
                 // The state stays locked, so that no event is shown in between.
                 let state = observer.state();
                 observer
+                    .view
                     .console
-                    .draw(state.waits(|start| observer.console.time_since(start)));
+                    .draw(state.waits(|start| observer.view.console.time_since(start)));
             }
         });
         Some(task)
@@ -160,9 +162,9 @@ impl Observer {
         let mut state = self.state();
         let (agent, own) = event_line::peel(event);
         let ended = state.record(agent, &own);
-        let effect = self.console.effects.take(event);
+        let effect = self.view.effects.take(event);
         if let (None, Event::Done(summary)) = (agent, &*own) {
-            self.console.effects.add(summary);
+            self.view.effects.add(summary);
         }
         if state.output.is_some() {
             return;
@@ -175,8 +177,9 @@ impl Observer {
             }
             OutputFormat::Json | OutputFormat::StreamJson => {
                 self.show_protected(agent, &own);
-                let time = self.console.time_since(state.started);
-                self.console.document(&StreamLine::from_event(event, time))
+                let time = self.view.console.time_since(state.started);
+                output::json_text(&StreamLine::from_event(event, time))
+                    .and_then(|text| Ok(self.view.console.document(text)?))
             }
         };
         if let Err(error) = written {
@@ -201,7 +204,7 @@ impl Observer {
         let agent = agent.map(|agent| format!("{}: ", line(agent)));
         let agent = agent.unwrap_or_default();
         for file in files {
-            self.console.line(format!(
+            self.view.console.line(format!(
                 "{}: {agent}{}",
                 paint(ALERT, "warning"),
                 visible(&file.to_string())
@@ -213,7 +216,7 @@ impl Observer {
     pub(crate) fn finish(&self) -> CallFailures {
         let mut state = self.state();
         state.is_done = true;
-        self.console.end_status();
+        self.view.console.end_status();
         let refusals = std::mem::take(&mut state.refusals);
         let protected = std::mem::take(&mut state.protected);
         CallFailures {
@@ -244,7 +247,7 @@ impl Observer {
         }
         if let Event::Text { text } = event {
             // Results of tools are no Markdown.
-            return self.console.text(text, !self.is_direct);
+            return Ok(self.view.console.text(text, !self.is_direct)?);
         }
         let progress = match event {
             // The status lines show it.
@@ -259,13 +262,13 @@ impl Observer {
             }
             _ => None,
         };
-        self.console.end_text()?;
+        self.view.console.end_text()?;
         if self.detail == Detail::Quiet && !matches!(event, Event::ProtectedFiles { .. }) {
             return Ok(());
         }
         progress
             .into_iter()
-            .for_each(|progress| self.console.line(progress));
+            .for_each(|progress| self.view.console.line(progress));
         let path = agent;
         let agent = agent.map(|agent| format!("{}: ", line(agent)));
         let agent = agent.unwrap_or_default();
@@ -273,7 +276,7 @@ impl Observer {
             Event::PrefixChanged(change) if !self.is_direct => prefix_line(change),
             Event::Compacted(compacted) => format!("{agent}{}", compacted_line(compacted)),
             Event::Steered { text } => {
-                self.console.take_queued(text);
+                self.view.console.take_queued(text);
                 format!("{} {}", paint(FAINT, "sent:"), line(text))
             }
             Event::RequestRetried(retry) => {
@@ -338,6 +341,9 @@ impl Observer {
                 ..
             } => {
                 // If several calls of the tool ran in parallel, the targets identify the ended one.
+                let is_of_program = ended
+                    .as_ref()
+                    .is_some_and(|call| is_of_program(&call.targets));
                 let targets = ended.filter(|call| state.is_one_of_several(call));
                 let targets = targets.map(|call| target_suffix(&call.targets));
                 let name = format!("{agent}{name}");
@@ -346,7 +352,7 @@ impl Observer {
                 if result.is_error && !self.has_results_in_answer {
                     line += &failure(result);
                 }
-                line += &effect_lines(self.detail, &name, result, effect.as_ref());
+                line += &effect_lines(self.detail, is_of_program, result, effect.as_ref());
                 line
             }
             Event::ApprovalDeferred { request, .. } => format!(
@@ -374,10 +380,12 @@ impl Observer {
                 line(name),
                 line(title)
             ),
-            Event::Done(summary) => summary_line(summary, self.console.time_since(state.started)),
+            Event::Done(summary) => {
+                summary_line(summary, self.view.console.time_since(state.started))
+            }
             _ => return Ok(()),
         };
-        self.console.line(shown);
+        self.view.console.line(shown);
         Ok(())
     }
 }

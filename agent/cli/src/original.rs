@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
-use similar::TextDiff;
 use tools::counted;
+use tools_text::unified_diff;
 
 use tools::visible::visible;
 
@@ -19,16 +18,13 @@ const LARGEST: u64 = 256 * 1024;
 /// The most bytes of all texts that are kept.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The time limit for finding the shortest difference of a file. After that, a longer one is used.
-const MAX_TIME: Duration = Duration::from_millis(500);
-
 /// The file by which programs mark a folder as one that they can make anew, and the folder of packages that programs load.
 const LEFT_OUT: [&str; 2] = ["CACHEDIR.TAG", "node_modules"];
 
 /// The files of a workspace before the first call that could change them.
 ///
-/// All files are read before the first such call, because a program names none. Names that begin with a dot, caches and links are left out,
-/// unless a call names the file.
+/// A call of which only files are the targets names them. All files are read before the first other one, because a program names none. Names
+/// that begin with a dot, caches and links are left out, unless a call names the file.
 #[derive(Debug, Default)]
 pub(crate) struct Originals {
     /// The texts. `None` if there was no file.
@@ -40,10 +36,10 @@ pub(crate) struct Originals {
 }
 
 impl Originals {
-    /// Keeps the files of the workspace, if they are not kept yet, and the named ones.
-    pub(crate) fn keep(&mut self, root: &Path, named: &[String]) {
+    /// Keeps the named files, and those of the workspace, if these are not kept yet and the call `may_change_any`.
+    pub(crate) fn keep(&mut self, root: &Path, named: &[String], may_change_any: bool) {
         let mut found = Vec::new();
-        if !self.is_read {
+        if may_change_any && !self.is_read {
             self.is_read = true;
             self.is_partial = !list(root, "", &mut found);
         }
@@ -102,13 +98,15 @@ fn difference(path: &str, before: Option<&str>, after: Option<&str>) -> String {
         return String::new();
     }
     let path = visible(path);
-    let name = |text: Option<&str>| text.map_or("/dev/null", |_| &*path).to_owned();
-    let mut config = TextDiff::configure();
-    let texts = [before, after].map(Option::unwrap_or_default);
-    let diff = config.timeout(MAX_TIME).diff_lines(texts[0], texts[1]);
-    let mut lines = diff.unified_diff();
-    let lines = lines.context_radius(3).to_string();
-    format!("--- {}\n+++ {}\n{lines}", name(before), name(after))
+    let [old, new] = [before, after].map(|text| match text {
+        Some(text) => (&*path, text),
+        None => ("/dev/null", ""),
+    });
+    match unified_diff(old, new) {
+        // A file without text was created or deleted.
+        diff if diff.is_empty() => format!("--- {}\n+++ {}\n", old.0, new.0),
+        diff => diff,
+    }
 }
 
 /// Adds the files below a folder, sorted by name. Returns false if there are more than the most.
@@ -151,11 +149,11 @@ mod tests {
         write("src/gone.txt", "x\n");
         write(".dot", "old\n");
         let mut originals = Originals::default();
-        originals.keep(root, &[".dot".to_owned()]);
+        originals.keep(root, &[".dot".to_owned()], true);
         assert_eq!(originals.diff(root), (String::new(), false));
 
         write("a.txt", "one\nthree\n");
-        originals.keep(root, &["a.txt".to_owned()]);
+        originals.keep(root, &["a.txt".to_owned()], false);
         write("a.txt", "one\nfour\n");
         fs::remove_file(root.join("src/gone.txt")).unwrap();
         write("src/new.txt", "n\n");
@@ -177,6 +175,31 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_names_its_files_reads_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        let write = |path: &str, text: &str| fs::write(root.join(path), text).unwrap();
+        write("named", "old\n");
+        write("other", "old\n");
+        let mut originals = Originals::default();
+        originals.keep(root, &["named".to_owned(), "empty".to_owned()], false);
+        for path in ["named", "other"] {
+            write(path, "new\n");
+        }
+        write("empty", "");
+        let expected = "--- /dev/null\n+++ empty\n--- named\n+++ named\n@@ -1 +1 @@\n-old\n+new\n";
+        assert_eq!(originals.diff(root), (expected.to_owned(), false));
+
+        originals.keep(root, &[], true);
+        write("other", "newer\n");
+        let (diff, _) = originals.diff(root);
+        assert!(
+            diff.contains("-old\n+new\n") && diff.contains("-new\n+newer\n"),
+            "{diff}"
+        );
+    }
+
+    #[test]
     fn what_is_no_text_or_too_much_is_named() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
@@ -184,7 +207,7 @@ mod tests {
             fs::write(root.join(format!("{number}")), "").unwrap();
         }
         let mut originals = Originals::default();
-        originals.keep(root, &["z\u{1b}".to_owned()]);
+        originals.keep(root, &["z\u{1b}".to_owned()], true);
         fs::write(root.join("z\u{1b}"), b"\0").unwrap();
         let (diff, is_partial) = originals.diff(root);
         assert!(

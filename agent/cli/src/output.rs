@@ -1,37 +1,26 @@
 //! Results on standard output.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, IsTerminal as _};
 
-use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use terminal::stdout::{self, OutputError};
 use tools::protocol::ResourceContents;
 use tools::{Content, ToolResult, join};
 
 use crate::error::Error;
-use crate::markdown;
 use crate::notice::note;
-use host::fit;
-use tools::visible::{harmless, harmless_json, visible_json};
-
-/// Writes text composed by this program. Its styles are kept on terminals only.
-pub(crate) fn page(text: &str) -> Result<(), Error> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(Error::Output)
-}
+use tools::visible::{harmless_json, visible_json};
 
 /// Writes one JSON document on one line.
 pub(crate) fn json(document: &impl Serialize) -> Result<(), Error> {
-    line(&json_text(document)?)
+    Ok(stdout::line(&json_text(document)?)?)
 }
 
 /// Returns a JSON document as one line without control characters. On a terminal other invisible characters are escaped, too.
 pub(crate) fn json_text(document: &impl Serialize) -> Result<String, Error> {
-    let text = serde_json::to_string(document).map_err(|error| Error::Output(error.into()))?;
+    let text = serde_json::to_string(document).map_err(|error| OutputError(error.into()))?;
     Ok(escaped_json(&text).into_owned())
 }
 
@@ -45,40 +34,13 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
 }
 
 /// Writes a JSON text byte by byte, and ends its line. On a terminal its invisible characters are escaped.
-pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
+pub(crate) fn json_as_sent(text: &str) -> Result<(), OutputError> {
     if io::stdout().is_terminal() {
         // Line breaks between values are no part of a string.
-        line(&join(text.split('\n').map(visible_json), "\n"))
+        stdout::line(&join(text.split('\n').map(visible_json), "\n"))
     } else {
-        line(text)
+        stdout::line(text)
     }
-}
-
-/// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
-pub(crate) fn write_untrusted(text: &str) -> Result<(), Error> {
-    line(&untrusted(text))
-}
-
-/// Writes untrusted text like [`write_untrusted`], but without ending its last line.
-pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
-    write(&[&untrusted(text)])
-}
-
-/// Returns untrusted text without the characters that would command the terminal.
-fn untrusted(text: &str) -> Cow<'_, str> {
-    if io::stdout().is_terminal() {
-        harmless(text)
-    } else {
-        text.into()
-    }
-}
-
-/// Writes the whole text of a model and ends its last line. On a terminal it is rendered.
-pub(crate) fn answer(text: &str) -> Result<(), Error> {
-    if !is_rendered() {
-        return write_untrusted(text);
-    }
-    line(&markdown::lines(text, width()).join("\n"))
 }
 
 /// Writes the content of a result: texts, the texts of resources, and a line for each other piece.
@@ -94,7 +56,7 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
             // On standard error, so that standard output has the text alone.
             note(&format!("the resource {uri}:"));
         }
-        write_untrusted(&content_text(content))?;
+        stdout::write_untrusted(&content_text(content))?;
     }
     Ok(())
 }
@@ -162,39 +124,6 @@ pub(crate) fn is_digit(byte: u8) -> bool {
     byte != b'=' && !byte.is_ascii_whitespace()
 }
 
-/// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.
-pub(crate) fn width() -> usize {
-    let size = terminal_size::terminal_size_of(io::stdout());
-    size.map_or_else(fit::default_columns, |(width, _)| usize::from(width.0))
-}
-
-/// Writes a harmless text and ends its last line.
-pub(crate) fn line(text: &str) -> Result<(), Error> {
-    write(&[text, if text.ends_with('\n') { "" } else { "\n" }])
-}
-
-/// Writes text with control sequences.
-pub(crate) fn raw(text: &str) -> Result<(), Error> {
-    write(&[text])
-}
-
-/// Returns true if the text of a model is rendered: if standard output is a terminal that takes more than plain text, unless `--plain`.
-pub(crate) fn is_rendered() -> bool {
-    !IS_PLAIN.load(Ordering::Relaxed)
-        && io::stdout().is_terminal()
-        && AutoStream::choice(&io::stdout()) != ColorChoice::Never
-}
-
-/// True if the text of a model is written as it is.
-static IS_PLAIN: AtomicBool = AtomicBool::new(false);
-
-fn write(parts: &[&str]) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    let mut parts = parts.iter();
-    let written = parts.try_for_each(|part| out.write_all(part.as_bytes()));
-    written.and_then(|()| out.flush()).map_err(Error::Output)
-}
-
 /// The option of commands that run a session.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct OutputOption {
@@ -210,7 +139,7 @@ pub(crate) struct OutputOption {
 impl OutputOption {
     /// Sets whether the text of a model is rendered.
     pub(crate) fn apply(self) {
-        IS_PLAIN.store(self.plain, Ordering::Relaxed);
+        stdout::set_plain(self.plain);
     }
 }
 

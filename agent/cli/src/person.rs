@@ -3,22 +3,21 @@
 use std::sync::Arc;
 
 use anstyle::Style;
+use terminal::{Dialogue, mark_rows, stderr::width};
 use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
 
-use crate::console::Console;
-use crate::dialogue::Dialogue;
-use crate::notice::{STRONG, paint, width};
-use crate::quote::mark_rows;
+use crate::notice::{STRONG, paint};
+use crate::session_view::SessionView;
 use tools::visible::visible;
 
 /// The person at the terminal. An empty line declines a question, unless it may be empty; then `-` declines.
-pub(crate) struct TerminalPerson(pub(crate) Arc<Console>);
+pub(crate) struct TerminalPerson(pub(crate) Arc<SessionView>);
 
 impl TerminalPerson {
     async fn ask(&self, question: &Question, cx: &ToolContext) -> Result<Answer, NobodyThere> {
-        let mut dialogue = Dialogue::open(&self.0).await;
+        let mut dialogue = Dialogue::open(&self.0.console).await;
         let mut text = render_question(question, cx, width()) + &prompt(question);
         loop {
             let line = dialogue.ask(&text).await.ok_or(NobodyThere)?;

@@ -10,16 +10,17 @@ use agent::{
 };
 use host::sessions::SessionEnd;
 use host::ungranted::Ungranted;
+use terminal::{stderr, stdout};
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Host, Target};
 
-use crate::console::Console;
 use crate::detail::Detail;
 use crate::error::Error;
 use crate::observer::{CallFailure, Observer};
 use crate::output::OutputFormat;
 use crate::provider_choice::DIRECT;
 use crate::refusal::{self, HowToGrant};
+use crate::session_view::SessionView;
 use crate::stream_line::{self, SessionLine};
 use crate::wording::where_tools_are;
 use crate::{notice, output, policy, program};
@@ -37,7 +38,7 @@ pub(crate) struct PromptRunner {
     /// The part of a run that standard error shows.
     pub(crate) detail: Detail,
     /// The output for progress and questions.
-    pub(crate) console: Arc<Console>,
+    pub(crate) view: Arc<SessionView>,
     /// Words the hint for refused targets.
     pub(crate) how_to_grant: HowToGrant,
     /// The grant that a resumed session began with.
@@ -141,7 +142,7 @@ impl PromptRunner {
         // Without a model the answer has the results, so a terminal would show each failure twice.
         let has_results =
             self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let mut observer = Observer::new(self.format, self.detail, self.console.clone(), token);
+        let mut observer = Observer::new(self.format, self.detail, self.view.clone(), token);
         observer.is_direct = self.is_direct();
         observer.has_results_in_answer = has_results;
         Arc::new(observer)
@@ -189,8 +190,9 @@ impl PromptRunner {
         if self.is_direct() && is_text && has_ended_early && session.messages().len() > before {
             // Without a model, the results are the answer, also of a run that ends before it.
             let results = Direct::results(session.messages(), session.tools());
-            written = written
-                .and_then(|()| results.map_or(Ok(()), |results| output::write_untrusted(&results)));
+            written = written.and_then(|()| {
+                results.map_or(Ok(()), |results| Ok(stdout::write_untrusted(&results)?))
+            });
         }
         let is_answered = is_resumed && matches!(outcome, Some(Outcome::Answer { .. }));
         let hints = self.hints(session, &failures.refusals, is_answered);
@@ -214,7 +216,7 @@ impl PromptRunner {
             Some(Outcome::Answer { text, .. }) => {
                 answer.clone_from(text);
                 if text.trim().is_empty() && is_text && has_prompt {
-                    notice::write_line("(no answer)");
+                    stderr::write_line("(no answer)");
                 }
             }
             Some(Outcome::WaitingForApproval { requests }) if is_text => {
@@ -299,9 +301,9 @@ impl PromptRunner {
             notice::note(&format!("the session is already answered{next}"));
             // Results of tools are no Markdown.
             if self.is_direct() {
-                return output::write_untrusted(&text);
+                return Ok(stdout::write_untrusted(&text)?);
             }
-            output::answer(&text)?;
+            stdout::answer(&text)?;
         }
         Ok(())
     }

@@ -22,9 +22,7 @@ pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> Provide
     options.generation = GenerationOptions {
         temperature: value(&program.temperature),
         tool_choice: value(&program.tool_choice),
-        parallel_calls: value(&program.parallel_calls),
         reasoning_effort: value(&program.reasoning_effort),
-        caching: value(&program.caching),
         ..options.generation
     };
     options

@@ -25,7 +25,6 @@ pub(crate) use self::unattended::{ProgramSessions, UnattendedOptions};
 use crate::config::{
     KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values,
 };
-use crate::console::Console;
 use crate::detail::Detail;
 use crate::effect_layer::EffectLayer;
 use crate::error::Error;
@@ -36,6 +35,7 @@ use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
+use crate::session_view::SessionView;
 use crate::{budget, disclosure, no_provider, notice, program, system_text, tool_list};
 
 /// The options of commands that run one session.
@@ -75,8 +75,8 @@ impl OpenSession {
         self.runner.detail = detail;
         let is_shown = self.runner.format == OutputFormat::Text && detail != Detail::Quiet;
         if is_shown || root.is_some() {
-            let console = self.runner.console.clone();
-            let layer = Arc::new(EffectLayer { console, root });
+            let view = self.runner.view.clone();
+            let layer = Arc::new(EffectLayer { view, root });
             self.session.change_host(|host| host.with_layer(layer));
         }
     }
@@ -154,7 +154,7 @@ impl SessionOptions {
     pub(crate) async fn open(
         &self,
         format: OutputFormat,
-        console: Arc<Console>,
+        view: Arc<SessionView>,
         how_to_grant: HowToGrant,
         token: CancellationToken,
         consent: Option<DeferredConsent>,
@@ -162,7 +162,7 @@ impl SessionOptions {
         let has_asker = self.scope.is_none();
         // First, because a file counts once it is approved.
         if has_asker {
-            offer_settings(&self.agent.host, &console).await?;
+            offer_settings(&self.agent.host, &view.console).await?;
         }
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
@@ -180,12 +180,12 @@ impl SessionOptions {
         let servers = self.attach_servers(&settings, &token).await?;
         // Behind the servers, because their lists say which tools read.
         let settings = self.agent.host.with_reads(settings);
-        let mut tools = self.tools(&settings, models, token, &console)?;
+        let mut tools = self.tools(&settings, models, token, &view)?;
         if let Some(budget) = budget::load_shared(&settings, &tools.host)? {
             tools.host = tools.host.with_service(budget);
         }
         if has_asker {
-            tools.texts = tools.texts.offer(&console).await;
+            tools.texts = tools.texts.offer(&view.console).await;
         }
         let disclosure = disclosure::from_settings(&settings)?;
         // Behind all that can fail by a mistake in the options, which leaves no recorded session behind.
@@ -210,7 +210,7 @@ impl SessionOptions {
             model: choice.model,
             format,
             detail: Detail::default(),
-            console,
+            view,
             how_to_grant,
             first_grant: of_job.or(of_start).or(own).cloned(),
             todays_grant: settings.grant(),
@@ -320,13 +320,13 @@ impl SessionOptions {
         settings: &Settings,
         models: Models,
         token: CancellationToken,
-        console: &Arc<Console>,
+        view: &Arc<SessionView>,
     ) -> Result<SessionTools, Error> {
         let selection = settings.selection()?;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         let host = match &self.scope {
-            None => self.agent.host.attended_host(settings, token, console)?,
+            None => self.agent.host.attended_host(settings, token, view)?,
             // Nobody is asked, also on a terminal.
             Some(scope) => {
                 entries.retain(|entry| scope.has_tool(entry.name().as_str()));

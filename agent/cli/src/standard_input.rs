@@ -3,21 +3,19 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Read as _};
 
+use terminal::MAX_LINE_BYTES;
 use tools::Arguments;
 use tools_text::decode_input;
 
 use crate::error::Error;
-
-/// The maximum size of a prompt in bytes: 1 MiB.
-pub(crate) const MAX_PROMPT_BYTES: usize = 1024 * 1024;
 
 /// Returns the prompt that is piped to standard input, without its last line break.
 pub(crate) fn prompt() -> Result<String, Error> {
     if io::stdin().is_terminal() {
         return Err(Error::NoPrompt);
     }
-    let bytes = read(MAX_PROMPT_BYTES).map_err(Error::prompt)?;
-    if bytes.len() > MAX_PROMPT_BYTES {
+    let bytes = read(MAX_LINE_BYTES).map_err(Error::prompt)?;
+    if bytes.len() > MAX_LINE_BYTES {
         return Err(Error::prompt("it is longer than 1 MiB"));
     }
     let text = decode_input(&bytes).map_err(Error::prompt)?;

@@ -9,18 +9,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
+use terminal::Dialogue;
 
 pub(crate) use self::always::Always;
 use self::always::Proposal;
 use self::question::{TypedAnswer, question};
-use crate::console::Console;
-use crate::dialogue::Dialogue;
 use crate::notice;
+use crate::session_view::SessionView;
 
 /// Asks in the dialogue at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalAsker {
-    pub(crate) console: Arc<Console>,
+    pub(crate) view: Arc<SessionView>,
     /// The root whose servers the session has.
     pub(crate) servers: Option<PathBuf>,
     /// The answer that permits a clause in the project. `None` if the user's file is not read.
@@ -86,8 +86,8 @@ impl TerminalAsker {
         if always.is_some_and(|always| always.answers(&asked)) {
             return ApprovalAnswer::Once;
         }
-        let mut dialogue = Dialogue::open(&self.console).await;
-        self.console.effects.note_question(asked.approval.cx);
+        let mut dialogue = Dialogue::open(&self.view.console).await;
+        self.view.effects.note_question(asked.approval.cx);
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;

@@ -5,21 +5,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use anstyle::Style;
-use similar::TextDiff;
+use terminal::mark_rows;
 use tools::{Digest, IgnorePoison as _, counted, visible_line};
+use tools_text::unified_diff;
 
 use host::trust::Unapproved;
 
 use crate::notice::{self, STRONG, paint};
 use crate::program;
-use crate::quote::mark_rows;
 use tools::visible::visible;
-
-/// The time limit for finding the shortest difference. After that, a longer one is used.
-const MAX_TIME: Duration = Duration::from_millis(500);
 
 /// The maximum number of lines of a difference in a warning.
 const MAX_WARNED: usize = 20;
@@ -126,14 +122,13 @@ fn lines(unapproved: &Unapproved) -> Vec<String> {
     }
 }
 
-/// Returns the lines of a unified diff with three lines of context. The caller escapes them.
+/// Returns the lines of a unified diff without its names. The caller escapes them.
 fn diff(before: &str, after: &str) -> Vec<String> {
-    let mut config = TextDiff::configure();
-    let diff = config.timeout(MAX_TIME).diff_lines(before, after);
-    let mut text = diff.unified_diff();
-    let text = text.context_radius(3);
-    let text = text.missing_newline_hint(false).to_string();
-    text.lines().map(str::to_owned).collect()
+    let diff = unified_diff(("", before), ("", after));
+    let lines = diff.lines().skip(2);
+    // Hints at a missing line end.
+    let lines = lines.filter(|line| !line.starts_with('\\'));
+    lines.map(str::to_owned).collect()
 }
 
 /// Returns true if this process has told about the content. From now on, it has.

@@ -65,7 +65,7 @@ impl Model {
         body.list(place, messages.chain(asked.as_deref()));
         match profile.api {
             Api::OpenAi => chat::request::body(profile, &parts, &mut body),
-            Api::OpenAiResponses => responses::request::body(profile, &parts, &mut body),
+            Api::OpenAiResponses => responses::request::body(&parts, &mut body),
             Api::Anthropic => anthropic::request::body(profile, &parts, &mut body),
             Api::Gemini => gemini::request::body(profile, &parts, &mut body),
             Api::Ollama => ollama::request::body(profile, &parts, &mut body),

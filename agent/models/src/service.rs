@@ -37,9 +37,6 @@ pub(crate) struct Service {
     pub(crate) efforts: Option<Vec<String>>,
     /// The field of thoughts that each message of the model has to have.
     pub(crate) reasoning_field: Option<String>,
-    /// True if requests may forbid calls in parallel.
-    #[serde(default)]
-    pub(crate) parallel_calls: bool,
     #[serde(default)]
     pub(crate) forced_calls: ForcedCalls,
     /// False if the service refuses the field that asks for the usage of a stream.

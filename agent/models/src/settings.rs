@@ -27,7 +27,6 @@ pub(crate) struct Unsupported {
     reason: String,
 }
 
-pub(crate) const PARALLEL_CALLS: &str = "generation.parallel_calls";
 pub(crate) const REASONING: &str = "generation.reasoning_effort";
 const TEMPERATURE: &str = "generation.temperature";
 pub(crate) const TOOL_CHOICE: &str = "generation.tool_choice";
@@ -69,15 +68,6 @@ impl Asked<'_> {
             }
             (Some(effort), _) => Ok(Some(effort)),
         }
-    }
-
-    /// Returns an error if the service has no field for calls in parallel.
-    pub(crate) fn check_parallel_calls(&self) -> Result<(), Unsupported> {
-        if self.generation.parallel_calls.is_none() || self.service.parallel_calls {
-            return Ok(());
-        }
-        let reason = format!("{} documents no field for it", self.service.name);
-        refused(PARALLEL_CALLS, reason)
     }
 
     /// Returns the temperature, if the model takes one.

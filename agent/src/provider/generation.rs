@@ -16,8 +16,6 @@ pub struct GenerationOptions {
     pub temperature: Option<f64>,
     /// The calls that the model may or must make.
     pub tool_choice: Option<ToolChoice>,
-    /// True if the model may make several calls in one turn.
-    pub parallel_calls: Option<bool>,
     /// The effort that the model puts into reasoning.
     pub reasoning_effort: Option<ReasoningEffort>,
     /// True to ask the service to cache the tools, the system text and the conversation, where it caches only on request. Defaults to
@@ -143,7 +141,6 @@ impl GenerationOptions {
             max_output_tokens: None,
             temperature: None,
             tool_choice: None,
-            parallel_calls: None,
             reasoning_effort: None,
             caching: None,
         }

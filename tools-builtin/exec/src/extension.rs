@@ -6,6 +6,7 @@ mod keys;
 mod path_programs;
 mod report;
 mod reserved_files;
+mod typed;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,7 @@ inventory::submit! {
         services: insert,
         host: prepare,
         access: check_files,
+        typed_call: Some(typed::call),
         report: Some(|settings, _| Box::pin(async { Ok(report::report(settings)) })),
         ..Parts::NONE
     })

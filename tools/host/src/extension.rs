@@ -9,6 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
+use serde_json::Value;
 use tools::linked::NamedSubmission;
 use tools::{Clause, Digest, Entry, Host, Services, Source, ToolContext};
 
@@ -25,8 +26,8 @@ pub use command::{
 pub use linked::{
     ControlFolders, Protection, approve, clause_fault, commands, end, faults, harmless,
     harmless_commands, insert_control_folders, insert_services, list, notices, open_file, recover,
-    remote_tools, reports, sections, session_records, start, start_traces, warnings, with_access,
-    written_files,
+    remote_tools, reports, sections, session_records, start, start_traces, typed_call, warnings,
+    with_access, written_files,
 };
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with
@@ -73,6 +74,7 @@ pub use linked::{
 /// | the person is warned | [`notices`](Parts::notices) once in a process, then [`warnings`](Parts::warnings) for each session or single call |
 /// | texts of the project are read | [`open_file`](Parts::open_file) |
 /// | the session is recorded | [`session_records`](Parts::session_records); one to resume is opened before its settings are merged |
+/// | a person types `!` and a command line | [`typed_call`](Parts::typed_call) |
 /// | spans begin | [`trace`](Parts::trace) |
 /// | the system text is made | [`section`](Parts::section) |
 /// | the process ends | [`end`](Parts::end) |
@@ -135,6 +137,8 @@ pub struct Parts {
     pub notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
     /// Returns why a clause of the family's scheme permits nothing, such as one that names no channel. Returns `None` for others.
     pub clause_fault: fn(&Clause, &Settings) -> Option<String>,
+    /// Returns the tool that runs a command line which a person types, and its arguments. An error is for the person.
+    pub typed_call: Option<TypedCall>,
     /// The tools of servers.
     pub remote_tools: Option<&'static dyn RemoteTools>,
     /// The part of `doctor`.
@@ -159,6 +163,9 @@ pub struct Parts {
     /// Returns the files that sessions wrote.
     pub written_files: WrittenFiles,
 }
+
+/// The call that a typed command line becomes: the name of the tool, and its arguments.
+pub type TypedCall = fn(&str) -> Result<(&'static str, Value), String>;
 
 /// The question about what only a person can approve, such as commits that a session may have forged, for the command `trust`. The digests
 /// of the command line approve without a question. Returns true if nothing is left to approve.
@@ -209,6 +216,7 @@ impl Parts {
         protection: |settings| settings,
         notices: |_| Ok(Vec::new()),
         clause_fault: |_, _| None,
+        typed_call: None,
         remote_tools: None,
         report: None,
         faults: Vec::new,

@@ -30,10 +30,10 @@ pub use exit::Exit;
 pub use extension::{
     Approval, Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError,
     CommandFuture, CommandGroup, ControlFolders, Extension, FoundTool, Parts, Protection, Report,
-    ReportFuture, Run, Section, Trace, ValueForm, ValueKind, approve, clause_fault, commands, end,
-    faults, harmless, harmless_commands, insert_control_folders, insert_services, list, notices,
-    open_file, recover, remote_tools, reports, sections, session_records, start, start_traces,
-    warnings, with_access, written_files,
+    ReportFuture, Run, Section, Trace, TypedCall, ValueForm, ValueKind, approve, clause_fault,
+    commands, end, faults, harmless, harmless_commands, insert_control_folders, insert_services,
+    list, notices, open_file, recover, remote_tools, reports, sections, session_records, start,
+    start_traces, typed_call, warnings, with_access, written_files,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].

@@ -9,10 +9,10 @@
 //! other folders of the user.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions, ReadDir};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions, ReadDir};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -52,7 +52,15 @@ impl OpenFolder {
     /// # Errors
     /// Returns an error if the entry is no folder, or a link.
     pub fn open_inner(&self, name: &OsStr) -> io::Result<Self> {
-        Ok(Self(openat(&self.0, name, FLAGS, Mode::empty())?))
+        Self::open_at(&self.0, name)
+    }
+
+    /// Opens a folder in another open one.
+    ///
+    /// # Errors
+    /// Returns an error if the entry is no folder, or a link.
+    pub fn open_at(above: impl AsFd, name: &OsStr) -> io::Result<Self> {
+        Ok(Self(openat(above, name, FLAGS, Mode::empty())?))
     }
 
     /// Returns the metadata of the folder.
@@ -61,6 +69,22 @@ impl OpenFolder {
     /// Returns the error of the system.
     pub fn metadata(&self) -> io::Result<Metadata> {
         fs::metadata(self.path())
+    }
+
+    /// Sets the permissions of the folder.
+    ///
+    /// # Errors
+    /// Returns the error of the system.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        fs::set_permissions(self.path(), Permissions::from_mode(mode))
+    }
+
+    /// Returns the path at which the folder is now.
+    ///
+    /// # Errors
+    /// Returns the error of the system.
+    pub fn locate(&self) -> io::Result<PathBuf> {
+        fs::read_link(self.path())
     }
 
     /// Lists the entries. Their paths lead through the handle, as [`entry`](Self::entry) says.
@@ -78,6 +102,12 @@ impl OpenFolder {
 
     fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
+    }
+}
+
+impl From<OwnedFd> for OpenFolder {
+    fn from(folder: OwnedFd) -> Self {
+        Self(folder)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,6 +13,7 @@ use serde::de::DeserializeOwned;
 use tools::IgnorePoison as _;
 use tools_store::private;
 
+use crate::open_folder::OpenFolder;
 use crate::placed::{FolderId, Folders, MAX_SEEN, find_changed, find_moved, list, recently};
 
 /// The time between two looks, which is longer where they take long.
@@ -47,7 +47,7 @@ pub struct Followed {
     root: PathBuf,
     id: Option<FolderId>,
     /// The root, wherever it is.
-    open: Option<File>,
+    open: Option<OpenFolder>,
     trees: Vec<PathBuf>,
     known: Mutex<Folders>,
 }
@@ -74,7 +74,7 @@ impl Followed {
             record,
             root: root.to_owned(),
             id: FolderId::of(root),
-            open: File::open(root).ok(),
+            open: OpenFolder::open(root).ok(),
             trees,
             known: Mutex::default(),
         });
@@ -113,8 +113,7 @@ impl Followed {
 
     /// Returns the path of the root now. Returns `None` if it is gone, or not known.
     pub fn root(&self) -> Option<PathBuf> {
-        let number = self.open.as_ref().map(File::as_raw_fd);
-        let moved = number.and_then(|it| fs::read_link(format!("/proc/self/fd/{it}")).ok());
+        let moved = self.open.as_ref().and_then(|open| open.locate().ok());
         let mut paths = [Some(self.root.clone()), moved].into_iter().flatten();
         paths.find(|path| self.id.is_none_or(|id| id.is_at(path)))
     }

@@ -8,6 +8,7 @@ pub mod http;
 mod into_catalog;
 mod person;
 mod progress;
+mod screen;
 mod workspace;
 
 pub use approver::{RecordedApproval, RecordingApprover};
@@ -16,5 +17,6 @@ pub use house_rules::HouseRules;
 pub use into_catalog::IntoCatalog;
 pub use person::RecordingPerson;
 pub use progress::{RecordedProgress, RecordingProgress};
+pub use screen::Screen;
 pub use tools::lint::{Fault, LintRule};
 pub use workspace::TempWorkspace;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod declaration;
+mod difference;
 mod document;
 mod encoding;
 mod input;
@@ -8,6 +9,7 @@ mod key_source;
 mod label;
 mod seven_bit;
 
+pub use self::difference::unified_diff;
 pub use self::document::decode_document;
 pub use self::encoding::{TextEncoding, UnknownEncoding, UnmappableCharacter};
 pub use self::input::{NotText, decode_input, read_input};

@@ -23,7 +23,7 @@ pub(crate) struct Completion {
 
 impl Completion {
     /// Returns the position of the word before the cursor, and the words that it may become.
-    pub(super) fn candidates(&self, before: &str) -> (usize, Vec<String>) {
+    pub(crate) fn candidates(&self, before: &str) -> (usize, Vec<String>) {
         let last = before.char_indices().rfind(|(_, c)| c.is_whitespace());
         let start = last.map_or(0, |(at, c)| at + c.len_utf8());
         let word = &before[start..];

@@ -1,6 +1,7 @@
 //! `/last`, `/diff` and `/cost`: what a session did.
 
 use agent::Cost;
+use terminal::stderr;
 use tools::protocol::{Message, Part};
 use tools::{Preview, counted};
 
@@ -23,19 +24,19 @@ impl Chat {
             _ => None,
         });
         let arguments = session.tools().masked_arguments(call);
-        notice::write(&whole_call(&call.name, &arguments, result));
+        stderr::write(&whole_call(&call.name, &arguments, result));
     }
 
     /// Shows all changes of files since the first call that could change some.
     pub(super) fn show_diff(&self) {
-        let effects = &self.opened.runner.console.effects;
+        let effects = &self.opened.runner.view.effects;
         let (diff, is_partial) = effects.with_originals(|originals| originals.diff(&self.root));
         if diff.is_empty() {
             notice::note(
                 "no file has changed since this session's first call that could change one",
             );
         } else {
-            notice::write(&preview::lines(&Preview::diff(diff), true, notice::width(), "").text);
+            stderr::write(&preview::lines(&Preview::diff(diff), true, stderr::width(), "").text);
         }
         if is_partial {
             notice::note(
@@ -46,7 +47,7 @@ impl Chat {
 
     /// Shows the amounts that the runs of this chat used.
     pub(super) fn show_cost(&self) {
-        let spent = self.opened.runner.console.effects.spent();
+        let spent = self.opened.runner.view.effects.spent();
         let (all, usage) = (spent.all, spent.usage);
         let mut text = format!(
             "{}, {}, {} in ({} cached), {} out",

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::{Provider, ProviderInfo, Request, ToolSet, Turn, TurnFuture, Usage};
-use serde_json::json;
 use tools::ToolCall;
 
 use super::{Chat, usage_error};
@@ -12,12 +11,6 @@ use crate::detail::Detail;
 use crate::error::Error;
 use crate::prompt_runner::RunInput;
 use host::exit::Exit;
-
-/// The tools that run a program, and a script.
-const TOOLS: [&str; 2] = ["exec.run", "exec.shell"];
-
-/// The signs with which a line may mean more to a shell than a program and its words.
-const SIGNS: &str = "|&;<>$`*?(){}[]~#\n";
 
 /// The answer to the result of the program.
 const ANSWER: &str = "You ran this command.";
@@ -51,18 +44,8 @@ impl Chat {
 
 /// Returns the call that runs a command line.
 fn typed_call(text: &str, tools: &ToolSet) -> Result<ToolCall, String> {
-    let [run, shell] = TOOLS;
-    let (tool, arguments) = if text.contains(|c: char| SIGNS.contains(c)) {
-        (shell, json!({"script": text}))
-    } else {
-        let words = shlex::split(text).ok_or("unclosed quote; close it, or remove it")?;
-        let [program, args @ ..] = &words[..] else {
-            return Err(
-                "name a program after the exclamation mark, such as !git status".to_owned(),
-            );
-        };
-        (run, json!({"program": program, "args": args}))
-    };
+    let call = host::typed_call(text);
+    let (tool, arguments) = call.ok_or("no tool of this program runs commands")??;
     if tools.get(tool).is_err() {
         return Err(format!(
             "this session has no {tool}, which runs the command; add it with /select"

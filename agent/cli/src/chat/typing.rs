@@ -5,14 +5,12 @@ use std::path::Path;
 use std::pin::pin;
 
 use agent::RunHandle;
+use terminal::{Input, Line, keyboard};
 use tools::ToolContext;
 
-use super::Input;
 use super::command::{self, ParsedLine};
-use super::line::Line;
 use crate::attachment::Attachment;
 use crate::error::Error;
-use crate::keyboard;
 use crate::notice;
 use crate::prompt_runner::PromptRunner;
 use tools::visible::visible;
@@ -35,7 +33,7 @@ impl Typing<'_> {
         if !self.input.is_interactive {
             return (run.await, self.lines);
         }
-        let hidden = self.runner.console.hide_typing();
+        let hidden = self.runner.view.console.hide_typing();
         let ended = {
             let mut run = pin!(run);
             let mut typing = pin!(self.read());
@@ -55,7 +53,7 @@ impl Typing<'_> {
         loop {
             keyboard::wait().await;
             // A question reads its answer itself.
-            let reader = self.runner.console.reader().await;
+            let reader = self.runner.view.console.reader().await;
             let line = keyboard::line_there();
             drop(reader);
             match line.as_deref() {
@@ -80,14 +78,14 @@ impl Typing<'_> {
             }
             Ok(_) => Ok(false),
             Err(reason) => {
-                self.runner.console.clear();
+                self.runner.view.console.clear();
                 return notice::error(&reason);
             }
         };
         let is_sent = match is_sent {
             Ok(is_sent) => is_sent,
             Err(error) => {
-                self.runner.console.clear();
+                self.runner.view.console.clear();
                 error.report();
                 return;
             }
@@ -95,13 +93,13 @@ impl Typing<'_> {
         self.sent += usize::from(is_sent);
         self.input.remember(text);
         self.lines.push(Line::Text(text.to_owned()));
-        self.runner.console.queue(text);
+        self.runner.view.console.queue(text);
     }
 
     /// Sends a prompt to the run. Returns false if the run has ended.
     fn send(&self, prompt: String) -> Result<bool, Error> {
         let files = Attachment::mentioned(&prompt, self.root, &self.cx)?;
-        let tell = |line: &str| self.runner.console.aside(visible(line).into_owned());
+        let tell = |line: &str| self.runner.view.console.aside(visible(line).into_owned());
         let prompt = Attachment::add_all(files, prompt, &self.cx, tell);
         self.runner.driver.check_prompt(&prompt)?;
         Ok(self.handle.send(prompt).is_ok())

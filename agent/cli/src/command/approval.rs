@@ -1,10 +1,10 @@
 //! [`is_approved`]: the approval of a content that was shown, by a digest or by a person.
 
+use terminal::Console;
 use tools::{Digest, join};
 
-use crate::console::Console;
 use crate::error::Error;
-use crate::{dialogue, notice};
+use crate::notice;
 
 /// Returns true if a digest on the command line or the person at the terminal approves.
 ///
@@ -25,12 +25,12 @@ pub(super) async fn is_approved(
             given: join(digests, " or "),
         });
     }
-    if !dialogue::has_person() {
+    if !terminal::has_person() {
         notice::hint(&format!(
             "to approve {what} without a terminal, add --digest {shown}"
         ));
         return Ok(false);
     }
     let question = format!("Approve {what}?");
-    Ok(dialogue::confirm(&Console::default(), "", &question).await)
+    Ok(terminal::confirm(&Console::default(), "", &question).await)
 }

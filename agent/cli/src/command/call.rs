@@ -11,9 +11,9 @@ use tools::{ToolError, ToolErrorKind, ToolResult, WholeOutput};
 
 use crate::argument::CallArguments;
 use crate::config::{KeyFlags, ProgramKeys, QuestionFlag, Setting, Values};
-use crate::console::Console;
 use crate::error::Error;
 use crate::host_options::HostOptions;
+use crate::session_view::SessionView;
 use crate::{interrupt, notice, output, output_file, refusal, tool_list};
 use host::duration;
 use host::exit::Exit;
@@ -84,7 +84,7 @@ impl CallArgs {
             return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());
         }
         let (entry, arguments) = self.arguments.read()?;
-        let console = Arc::new(Console::default());
+        let view = Arc::new(SessionView::default());
         let call_timeout = self
             .timeout
             .map(|timeout| Setting::from_flag("--timeout", timeout));
@@ -93,9 +93,9 @@ impl CallArgs {
         let settings = self.host.settings(flags)?;
         // Invalid arguments touch nothing, and the pipeline refuses them.
         let touched = tools::call::validate(&entry, arguments.clone(), None).unwrap_or_default();
-        let context =
-            self.host
-                .call_host(&settings, &touched, interrupt::token(&console)?, &console)?;
+        let context = self
+            .host
+            .call_host(&settings, &touched, interrupt::token(&view)?, &view)?;
         let context = context
             // A person reads the result, which the context of no model limits.
             .with_service(WholeOutput)

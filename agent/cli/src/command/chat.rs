@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use terminal::{Input, InputOptions};
 use tools::CancellationToken;
 
-use crate::chat::{self, Completion, Input, how_to_grant};
-use crate::console::Console;
+use crate::chat::{self, Completion, how_to_grant};
 use crate::detail::DetailOptions;
 use crate::error::Error;
 use crate::interrupt::Interrupts;
+use crate::notice;
 use crate::output::OutputOption;
 use crate::session::SessionOptions;
+use crate::session_view::SessionView;
 use host::exit::Exit;
 
 /// Run an agent session prompt by prompt
@@ -39,7 +41,7 @@ pub(super) struct ChatArgs {
 impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let mut options = self.options;
-        let console: Arc<Console> = Arc::default();
+        let view: Arc<SessionView> = Arc::default();
         let format = self.output.format;
         let root: PathBuf = options.agent.host.root.workspace()?.into();
         let mut keyboard = None;
@@ -47,7 +49,7 @@ impl ChatArgs {
             // Each prompt gets its own token; this one is never cancelled.
             let token = CancellationToken::new();
             let how_to_grant = Arc::new(how_to_grant);
-            let opening = options.open(format, console.clone(), how_to_grant, token, None);
+            let opening = options.open(format, view.clone(), how_to_grant, token, None);
             let mut opened = opening.await?;
             // A hint to continue in a chat helps nobody who is in one.
             opened.runner.resume = None;
@@ -60,8 +62,17 @@ impl ChatArgs {
                         root: root.clone(),
                         cx: opened.session.context().clone(),
                     };
-                    let input = Input::new(!self.no_history, completion)?;
-                    let interrupts = Interrupts::new(input.is_interactive, &console)?;
+                    let history = host::folders::history().filter(|_| !self.no_history);
+                    let input = Input::new(InputOptions {
+                        prompt: chat::prompt(),
+                        history,
+                        completion: Box::new(move |before| completion.candidates(before)),
+                        warn: |message| {
+                            notice::warning(&format!("{message}; --no-history turns it off"));
+                        },
+                    })
+                    .map_err(Error::prompt)?;
+                    let interrupts = Interrupts::new(input.is_interactive, &view)?;
                     (input, interrupts)
                 }
             };
@@ -83,7 +94,7 @@ impl ChatArgs {
                 return ended;
             };
             options.journal = next;
-            console.effects.with_originals(std::mem::take);
+            view.effects.with_originals(std::mem::take);
             keyboard = Some((chat.input, chat.interrupts));
         }
     }

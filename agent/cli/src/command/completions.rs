@@ -2,9 +2,10 @@
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use terminal::stdout;
 
 use crate::error::Error;
-use crate::{output, program};
+use crate::program;
 use host::exit::Exit;
 
 /// Print the completions of this program for a shell
@@ -22,7 +23,7 @@ impl CompletionsArgs {
     pub(super) fn run(&self, mut command: Command) -> Result<Exit, Error> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, program::name(), &mut script);
-        output::line(&String::from_utf8_lossy(&script))?;
+        stdout::line(&String::from_utf8_lossy(&script))?;
         Ok(Exit::Success)
     }
 }

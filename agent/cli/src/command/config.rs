@@ -3,6 +3,7 @@
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
+use terminal::stdout;
 use tools::join;
 
 use super::guide;
@@ -55,7 +56,7 @@ impl ConfigArgs {
             let files: Vec<_> = settings.files().iter().map(file_document).collect();
             output::json(&json!({"files": files, "settings": settings_rows}))?;
         } else {
-            output::page(&page(settings.files(), &rows, output::width()))?;
+            stdout::page(&page(settings.files(), &rows, stdout::width()))?;
         }
         Ok(Exit::Success)
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use agent::provider;
 use clap::Args;
 use host::{FamilyReport, Finding};
+use terminal::stdout;
 use tools::{Services, counted};
 
 use self::skipped::{unmet, unsent};
@@ -78,9 +79,9 @@ impl DoctorArgs {
         } else {
             let absent: Vec<_> = families.iter().filter_map(|report| report.absent).collect();
             let lines = report(&findings, &absent).into_iter().chain(facts);
-            let width = output::width();
+            let width = stdout::width();
             let lines = lines.map(|line| fit::hanging(&line, width, "", "  "));
-            output::page(&lines.collect::<String>())?;
+            stdout::page(&lines.collect::<String>())?;
         }
         Ok(Exit::Problems.when(!findings.is_empty()))
     }

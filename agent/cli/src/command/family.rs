@@ -11,17 +11,18 @@ use host::{
     Argument, ArgumentRule, Arguments, ClientCalls, ClientCallsRequest, CommandContext,
     CommandError, CommandFuture, Finding, FoundTool, ValueForm, ValueKind,
 };
+use terminal::stdout;
 use tools::{CancellationToken, Digest, Host};
 
 use super::approval::is_approved;
 use super::guide::{self, OWN};
 use crate::client_options::ClientOptions;
 use crate::config::{ConfigOptions, Settings, Values};
-use crate::console::Console;
 use crate::error::Error;
 use crate::output::OutputOption;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
+use crate::session_view::SessionView;
 use crate::{interrupt, notice, output, tool_list};
 use host::exit::Exit;
 
@@ -41,7 +42,7 @@ pub(super) struct FamilyOptions {
     sessions: Option<UnattendedOptions>,
     clients: Option<ClientOptions>,
     output: Option<OutputOption>,
-    console: Arc<Console>,
+    view: Arc<SessionView>,
 }
 
 impl FamilyCommand {
@@ -275,7 +276,7 @@ impl CommandContext for FamilyOptions {
         Ok(Arc::new(ProgramSessions {
             options,
             format: self.output.map(|output| output.format),
-            console: self.console.clone(),
+            view: self.view.clone(),
             is_noted: AtomicBool::default(),
         }))
     }
@@ -294,7 +295,7 @@ impl CommandContext for FamilyOptions {
     }
 
     fn interruption(&self) -> Result<CancellationToken, CommandError> {
-        let token = interrupt::token(&self.console)?;
+        let token = interrupt::token(&self.view)?;
         interrupt::cancel_on_termination(token.clone());
         Ok(token)
     }
@@ -314,7 +315,7 @@ impl CommandContext for FamilyOptions {
     }
 
     fn width(&self) -> usize {
-        output::width()
+        stdout::width()
     }
 
     fn host(&self, settings: &Settings) -> Result<Host, CommandError> {
@@ -322,11 +323,11 @@ impl CommandContext for FamilyOptions {
     }
 
     fn write_page(&self, text: &str) -> Result<(), CommandError> {
-        Ok(output::page(text)?)
+        Ok(stdout::page(text).map_err(Error::from)?)
     }
 
     fn write_json_text(&self, text: &str) -> Result<(), CommandError> {
-        Ok(output::line(&output::escaped_json(text))?)
+        Ok(stdout::line(&output::escaped_json(text)).map_err(Error::from)?)
     }
 
     fn note(&self, message: &str) {

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use clap::Command;
 use host::CommandGroup;
 use host::table::Table;
+use terminal::stdout;
 use tools::join;
 use tools::visible::visible;
 
 use crate::notice::{STRONG, paint};
-use crate::{output, program};
+use crate::program;
 
 /// The program's own commands. Their arguments are declared in their modules.
 pub(super) const OWN: [host::Command; 14] = [
@@ -185,7 +186,7 @@ pub(crate) fn with_groups(command: Command) -> Command {
         format!(
             "{}\n{}\n",
             paint(STRONG, format!("{}:", group.heading())),
-            table.wrap(output::width())
+            table.wrap(stdout::width())
         )
     });
     let groups = join(groups, "");

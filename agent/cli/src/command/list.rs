@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agent::Selection;
 use clap::Args;
 use serde_json::json;
+use terminal::stdout;
 use tools::{CancellationToken, Entry};
 
 use crate::config::{ConfigOptions, Values};
@@ -52,7 +53,7 @@ impl ListArgs {
                 .try_for_each(|entry| output::json(&document(entry)))?;
         } else {
             let entries = entries.iter().map(Arc::as_ref);
-            output::page(&tool_list::page(entries, self.long, output::width()))?;
+            stdout::page(&tool_list::page(entries, self.long, stdout::width()))?;
         }
         if let Some(count) = linked::unusable() {
             notice::warning(&Error::Unusable(count).to_string());

@@ -7,6 +7,7 @@ use agent::{KeySource, ProviderOptions, ProviderSubmission};
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
+use terminal::stdout;
 
 use crate::config::{
     ConfigOptions, Document, Origin, ProgramSettings as _, Setting, Settings, Values,
@@ -85,10 +86,10 @@ impl ProvidersArgs {
             if self.json {
                 output::json(&document(row, answer.as_ref()))?;
             } else {
-                page += &lines(row, answer.as_ref(), output::width());
+                page += &lines(row, answer.as_ref(), stdout::width());
             }
         }
-        output::page(&page)?;
+        stdout::page(&page)?;
         if self.check && !has_asked {
             notice::note(
                 "no service is configured, so none was asked; set its key, or the setting `provider`",

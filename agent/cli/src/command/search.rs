@@ -4,6 +4,7 @@ use agent::{FoundTool, ToolFinder};
 use anstyle::Style;
 use clap::Args;
 use serde_json::json;
+use terminal::stdout;
 
 use crate::error::Error;
 use crate::notice::{self, FAINT, STRONG};
@@ -54,7 +55,7 @@ impl SearchArgs {
             }
             table.push_below(FAINT, reasons);
         }
-        output::page(&table.wrap(output::width()))?;
+        stdout::page(&table.wrap(stdout::width()))?;
         if search.found.is_empty() {
             notice::note(
                 "no tool that this session may call matches; try other words, or a --grant for tools beyond its grant; list shows all",

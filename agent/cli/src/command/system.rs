@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
+use terminal::stdout;
 
 use crate::error::Error;
 use crate::output;
@@ -28,7 +29,7 @@ impl SystemArgs {
                 .iter()
                 .try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;
         } else {
-            output::write_untrusted(&session.system().render(session.tools()))?;
+            stdout::write_untrusted(&session.system().render(session.tools()))?;
         }
         Ok(Exit::Success)
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use terminal::stdout;
 use tools::Digest;
 
 use super::approval::is_approved;
@@ -11,7 +12,7 @@ use crate::config::ConfigOptions;
 use crate::error::Error;
 use crate::notice::{self, STRONG, paint};
 use crate::root::RootOption;
-use crate::{instructions, output, trust};
+use crate::{instructions, trust};
 use host::exit::Exit;
 use host::trust::{Content, Records, Unapproved};
 use tools::visible::visible;
@@ -55,7 +56,7 @@ impl TrustArgs {
         for content in contents {
             let path = visible(&content.path.to_string_lossy()).into_owned();
             match Records::judge(Some(&records), content) {
-                None => output::page(&format!("{}: approved\n", paint(STRONG, path)))?,
+                None => stdout::page(&format!("{}: approved\n", paint(STRONG, path)))?,
                 Some(unapproved) if self.is_approved(&unapproved).await? => {
                     records.approve(&unapproved.content)?;
                     notice::note(&format!("approved {path}"));
@@ -84,7 +85,7 @@ impl TrustArgs {
 
     /// Shows a content. Returns true if a digest on the command line or the person approves it.
     async fn is_approved(&self, unapproved: &Unapproved) -> Result<bool, Error> {
-        output::page(&trust::page(unapproved, output::width()))?;
+        stdout::page(&trust::page(unapproved, stdout::width()))?;
         let digest = &unapproved.content.digest;
         // With several contents, each digest is one of others.
         if self.digest.is_empty() {

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
+use terminal::stdout;
 use tools::policy::{Reason, Ruling, Verdict};
 use tools::{CancellationToken, Target};
 
 use crate::argument::CallArguments;
 use crate::config::{KeyFlags, ProgramSettings as _, SelectFlag, Setting, Values};
-use crate::console::Console;
 use crate::error::Error;
 use crate::host_options::HostOptions;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
+use crate::session_view::SessionView;
 use crate::{output, tool_list};
 use host::exit::Exit;
 use host::fit;
@@ -47,10 +48,10 @@ impl WhyArgs {
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?.attended();
         let is_selected = settings.selection()?.matches(&entry);
-        let console = Arc::new(Console::default());
+        let view = Arc::new(SessionView::default());
         let cx = self
             .host
-            .attended_host(&settings, CancellationToken::new(), &console)?;
+            .attended_host(&settings, CancellationToken::new(), &view)?;
         // As the pipeline checks it, so that a misspelt channel is an error here, too.
         let targets = tools::call::validate(&entry, arguments, Some(&cx))?;
         let name = entry.name().as_str();
@@ -59,7 +60,7 @@ impl WhyArgs {
             if self.json {
                 output::json(&unselected_document(name, select))?;
             } else {
-                output::page(&unselected_page(name, select, output::width()))?;
+                stdout::page(&unselected_page(name, select, stdout::width()))?;
             }
             return Ok(Exit::Success);
         }
@@ -67,7 +68,7 @@ impl WhyArgs {
         if self.json {
             output::json(&json!({"tool": name, "verdict": verdict(&rulings), "rulings": rulings}))?;
         } else {
-            output::page(&page(name, &rulings, output::width()))?;
+            stdout::page(&page(name, &rulings, stdout::width()))?;
         }
         Ok(Exit::Success)
     }

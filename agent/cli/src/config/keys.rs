@@ -120,19 +120,11 @@ declare_keys! {
         .with_session_flag("--tool-choice", Named("CHOICE"))
         .with_project(ProjectRule::never(INSTRUCTS));
 
-    /// Let the model make several calls in one turn
-    pub(crate) parallel_calls: Option<Setting<bool>> = Key::new("generation.parallel_calls", boolean(), None, "true")
-        .with_project(ProjectRule::if_unset());
-
     /// The effort of the model's reasoning: off, minimal, low, medium, high, xhigh or max, as far as the model knows it
     pub(crate) reasoning_effort: Option<Setting<ReasoningEffort>> =
         Key::new("generation.reasoning_effort", printed_text(effort), None, "\"low\"")
             .with_session_flag("--reasoning-effort", Named("LEVEL"))
             .with_project(ProjectRule::lower());
-
-    /// Ask the service to cache the beginning of requests, where it does so only on request; without it, Anthropic's own service is asked
-    pub(crate) caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
-        .with_project(ProjectRule::if_unset());
 
     /// The maximum number of provider requests in a run
     pub(crate) max_steps: Setting<u32> =

@@ -1,12 +1,12 @@
 //! The effect of a call, below its line.
 
 use anstyle::Style;
+use terminal::{mark_rows, stderr::width};
 use tools::{Json, Preview, ToolResult};
 
 use super::event_line::line;
 use crate::detail::Detail;
-use crate::notice::{STRONG, paint, width};
-use crate::quote::mark_rows;
+use crate::notice::{STRONG, paint};
 use crate::terminal_asker::preview;
 use tools::visible::visible;
 
@@ -45,7 +45,7 @@ fn marked_json(arguments: &Json) -> String {
 /// lines of a program. Returns the whole result if the person wants to see all.
 pub(super) fn effect_lines(
     detail: Detail,
-    name: &str,
+    is_of_program: bool,
     result: &ToolResult,
     effect: Option<&Preview>,
 ) -> String {
@@ -55,11 +55,9 @@ pub(super) fn effect_lines(
         lines += &preview::lines(effect, is_whole, width(), "").text;
     }
     let text = result.to_text();
-    // The name of a sub-agent may stand before it.
-    let tool = name.rsplit(' ').next().unwrap_or_default();
     if is_whole {
         lines += &marked(text.lines(), |line| visible(line).into_owned());
-    } else if tool.starts_with("exec.") && !result.is_error {
+    } else if is_of_program && !result.is_error {
         // The first line says how the program ended, and is shown already.
         let output: Vec<_> = text.lines().skip(1).collect();
         let last = output[output.len().saturating_sub(LAST_LINES)..].iter();
@@ -85,41 +83,34 @@ fn below(lines: String) -> String {
 mod tests {
     use super::*;
 
-    fn shown(detail: Detail, name: &str, text: &str, effect: Option<&Preview>) -> String {
-        let lines = effect_lines(detail, name, &ToolResult::text(text), effect);
+    fn shown(detail: Detail, is_program: bool, text: &str, effect: Option<&Preview>) -> String {
+        let lines = effect_lines(detail, is_program, &ToolResult::text(text), effect);
         anstream::adapter::strip_str(&lines).to_string()
     }
 
     #[test]
     fn a_difference_has_at_most_twenty_lines_and_a_count() {
         let diff = Preview::diff("+a\u{1b}\n".repeat(25));
-        let lines = shown(Detail::Usual, "fs.write", "written", Some(&diff));
+        let lines = shown(Detail::Usual, false, "written", Some(&diff));
         assert_eq!(lines.matches("  | +a\\u{1b}").count(), 20, "{lines}");
         assert!(lines.ends_with("\n… and 5 more lines"), "{lines}");
-        let lines = shown(Detail::Whole, "fs.write", "written", Some(&diff));
+        let lines = shown(Detail::Whole, false, "written", Some(&diff));
         assert_eq!(lines.matches("  | +a").count(), 25, "{lines}");
         assert!(lines.ends_with("  | written"), "{lines}");
         let failed = ToolResult {
             is_error: true,
             ..ToolResult::text("no")
         };
-        assert_eq!(
-            effect_lines(Detail::Usual, "fs.write", &failed, Some(&diff)),
-            ""
-        );
+        assert_eq!(effect_lines(Detail::Usual, false, &failed, Some(&diff)), "");
     }
 
     #[test]
     fn a_program_shows_its_last_lines() {
         let text = "[exit code 0, 0.1 s]\nstdout:\n1\n2\n3\n4\n5\u{9b}";
-        for name in ["exec.run", "review: exec.run"] {
-            let lines = shown(Detail::Usual, name, text, None);
-            assert_eq!(lines, "\n  | 1\n  | 2\n  | 3\n  | 4\n  | 5\\u{9b}");
-        }
-        assert_eq!(shown(Detail::Usual, "fs.read", text, None), "");
-        assert_eq!(
-            shown(Detail::Usual, "exec.run", "[exit code 0, 0.1 s]", None),
-            ""
-        );
+        let lines = shown(Detail::Usual, true, text, None);
+        assert_eq!(lines, "\n  | 1\n  | 2\n  | 3\n  | 4\n  | 5\\u{9b}");
+        assert_eq!(shown(Detail::Usual, false, text, None), "");
+        let lines = shown(Detail::Usual, true, "[exit code 0, 0.1 s]", None);
+        assert_eq!(lines, "");
     }
 }

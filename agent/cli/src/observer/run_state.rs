@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use agent::Event;
 use agent::refusal::Refusal;
+use terminal::Wait;
 use tools::{Progress, Target};
 
 use super::CallFailure;
 use super::event_line::SHOWN;
 use crate::error::Error;
 use crate::notice::{STRONG, paint};
-use crate::status_lines::Wait;
 use host::fit;
 use tools::visible::visible;
 

@@ -29,11 +29,11 @@ impl ProgramSession {
     async fn run_hidden(&mut self, input: RunInput) -> SessionEnd {
         let token = self.cancellation.clone();
         let format = self.open.runner.format;
-        let console = self.open.runner.console.clone();
+        let view = self.open.runner.view.clone();
         let observer = Arc::new(Observer::new(
             format,
             Detail::default(),
-            console,
+            view,
             token.clone(),
         ));
         let events = observer.clone();

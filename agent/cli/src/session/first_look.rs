@@ -1,17 +1,15 @@
 //! The texts of the project that a session begins with, and the questions about those that nobody has approved.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use agent::Session;
+use terminal::{Console, stderr::width};
 use tools::ToolContext;
 
 use crate::config::Settings;
-use crate::console::Console;
-use crate::dialogue;
 use crate::error::Error;
 use crate::host_options::HostOptions;
-use crate::notice::{self, width};
+use crate::notice;
 use crate::{instructions, trust};
 use host::trust::{Content, Records, Unapproved};
 
@@ -44,7 +42,7 @@ impl ProjectTexts {
     }
 
     /// Asks the person at the terminal about instructions that are new to them.
-    pub(super) async fn offer(mut self, console: &Arc<Console>) -> Self {
+    pub(super) async fn offer(mut self, console: &Console) -> Self {
         let of_instructions =
             |unapproved: &&Unapproved| Some(&unapproved.content) == self.instructions.as_ref();
         if let Some(unapproved) = self.unapproved.iter().find(of_instructions).cloned()
@@ -70,10 +68,7 @@ impl ProjectTexts {
 }
 
 /// Asks the person at the terminal about settings files of trusted directories, unless a session may have written them.
-pub(super) async fn offer_settings(
-    host: &HostOptions,
-    console: &Arc<Console>,
-) -> Result<(), Error> {
+pub(super) async fn offer_settings(host: &HostOptions, console: &Console) -> Result<(), Error> {
     let records = Records::own();
     for (content, is_below_trusted) in host.project_contents()? {
         if is_below_trusted
@@ -96,12 +91,12 @@ pub(crate) fn note_session(workspace: &str) {
 }
 
 /// Shows the content and asks about it, unless it is long. Records a yes.
-async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Console>) -> bool {
+async fn is_approved(unapproved: &Unapproved, question: &str, console: &Console) -> bool {
     let page = trust::page(unapproved, width());
-    if !dialogue::has_person() || page.lines().count() > MAX_LINES {
+    if !terminal::has_person() || page.lines().count() > MAX_LINES {
         return false;
     }
-    if !dialogue::confirm(console, &page, question).await {
+    if !terminal::confirm(console, &page, question).await {
         return false;
     }
     let recorded = Records::own().map(|records| records.approve(&unapproved.content));

@@ -13,12 +13,12 @@ use super::agent_options::AgentOptions;
 use super::command_session::ProgramSession;
 use super::{OpenSession, SessionOptions, check_model};
 use crate::config::{KeyFlags, ProgramSettings as _, Settings};
-use crate::console::Console;
 use crate::error::Error;
 use crate::journal::{ContentOption, JournalOptions};
 use crate::output::OutputFormat;
 use crate::provider_choice::ProviderChoice;
 use crate::refusal::HowToGrant;
+use crate::session_view::SessionView;
 use crate::{notice, tool_list};
 
 /// The options of sessions in which nobody is asked.
@@ -37,7 +37,7 @@ pub(crate) struct ProgramSessions {
     pub(crate) options: UnattendedOptions,
     /// The form of standard output. `None` if nothing is shown.
     pub(crate) format: Option<OutputFormat>,
-    pub(crate) console: Arc<Console>,
+    pub(crate) view: Arc<SessionView>,
     /// True after the note on the provider.
     pub(crate) is_noted: AtomicBool,
 }
@@ -65,12 +65,10 @@ impl ProgramSessions {
         let options = || self.options.with_scope(Some(scope.clone()));
         let open = async |options: SessionOptions| {
             let format = self.format.unwrap_or_default();
-            let console = self.console.clone();
+            let view = self.view.clone();
             let how_to_grant = how_to_grant.clone();
             let token = cancellation.clone();
-            options
-                .open(format, console, how_to_grant, token, None)
-                .await
+            options.open(format, view, how_to_grant, token, None).await
         };
         match open(options()).await {
             // The process ended between the start of the session and its first run.

@@ -6,14 +6,14 @@ use std::sync::Mutex;
 use agent::consent::ApprovalQuestion;
 use host::folders;
 use host::settings;
+use terminal::{mark_rows, stderr::width};
 use tools::policy::Verdict;
 use tools::{Access, Clause, Host, IgnorePoison as _, Target};
 
 use crate::config::{Origin, Setting, Settings, SettingsError};
-use crate::notice::{STRONG, paint, width};
+use crate::notice::{STRONG, paint};
 use crate::policy::PolicyOptions;
 use crate::program;
-use crate::quote::mark_rows;
 use host::shell;
 use tools::visible::visible;
 

@@ -1,8 +1,7 @@
 //! [`Excerpt`]: the beginning of a long text, such as one of a question.
 
 use anstyle::Style;
-
-use crate::quote::mark_rows;
+use terminal::mark_rows;
 
 /// Text of a question that may be cut.
 #[derive(Debug, Default, PartialEq, Eq)]

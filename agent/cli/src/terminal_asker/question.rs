@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use agent::consent::{ApprovalQuestion, CHANGED};
 use anstyle::Style;
+use terminal::{mark_rows, stderr::width};
 use tools::{Access, Preview, ToolError, join};
 
 use super::excerpt::{ANSWER_V, Excerpt};
 use super::preview;
-use crate::notice::{ALERT, BAD, STRONG, paint, width};
-use crate::quote::mark_rows;
+use crate::notice::{ALERT, BAD, STRONG, paint};
 use host::fit;
 use tools::visible::visible;
 

@@ -137,7 +137,6 @@ mod reference;
 mod repository;
 mod run;
 #[cfg(feature = "default")]
-mod screen;
 #[cfg(feature = "default")]
 mod serve;
 #[cfg(feature = "default")]

@@ -9,8 +9,8 @@ use rexpect::session::{PtySession, spawn_command};
 
 use crate::Crib;
 use crate::chat_terminal::READS;
-use crate::screen::Screen;
 use crate::terminal::{TIMEOUT_MS, rest, with_stty};
+use tools_testkit::Screen;
 
 const WIDTHS: [usize; 3] = [45, 80, 120];
 

@@ -120,18 +120,12 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
             Some(open) => body.text("tools", &format!("{open},\"cache_control\":{marker}}}]")),
             None => body.text("tools", definitions),
         }
-        let mut choice = match &parts.forced_call {
-            None => json!({"type": "auto"}),
-            Some(ForcedCall::None) => json!({"type": "none"}),
-            Some(ForcedCall::Any) => json!({"type": "any"}),
-            Some(ForcedCall::Tool(name)) => json!({"type": "tool", "name": name}),
-        };
-        let is_serial = model.generation.parallel_calls == Some(false);
-        // The service has no such field beside the choice of no tool.
-        if is_serial && choice["type"] != "none" {
-            choice["disable_parallel_tool_use"] = true.into();
-        }
-        if is_serial || parts.forced_call.is_some() {
+        if let Some(choice) = &parts.forced_call {
+            let choice = match choice {
+                ForcedCall::None => json!({"type": "none"}),
+                ForcedCall::Any => json!({"type": "any"}),
+                ForcedCall::Tool(name) => json!({"type": "tool", "name": name}),
+            };
             body.field("tool_choice", &choice);
         }
     }

@@ -115,9 +115,6 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
         if let Some(choice) = tool_choice(model, parts) {
             body.field("tool_choice", &choice);
         }
-        if let Some(parallel) = model.generation.parallel_calls {
-            body.field("parallel_tool_calls", &parallel.into());
-        }
     }
     if let Some(limit) = parts.output_limit {
         // OpenAI's reasoning models refuse the old name, and most other services do not know the new one.
@@ -174,7 +171,6 @@ pub(crate) fn request_for_call(model: &Profile, parts: &RequestParts<'_>) -> Opt
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
     let service = asked.service;
     let generation = asked.generation;
-    asked.check_parallel_calls()?;
     let has_named_calls = !matches!(service.forced_calls, ForcedCalls::Any | ForcedCalls::Never);
     if matches!(generation.tool_choice, Some(ToolChoice::Tool(_))) && !has_named_calls {
         let reason = format!("{} forces no call of one tool", service.name);

@@ -8,7 +8,7 @@ use crate::anthropic::settings::tokens;
 use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
-use crate::settings::{Asked, ForcedCall, PARALLEL_CALLS, REASONING, Unsupported, refused};
+use crate::settings::{Asked, ForcedCall, REASONING, Unsupported, refused};
 
 /// The signature of a call that another model made, which later models require:
 /// <https://ai.google.dev/gemini-api/docs/thought-signatures>.
@@ -143,9 +143,6 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
 
 /// Returns the configuration of every request.
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
-    if asked.generation.parallel_calls == Some(false) {
-        return refused(PARALLEL_CALLS, "Gemini cannot turn calls in parallel off");
-    }
     let mut config = Map::new();
     if let Some(temperature) = asked.temperature()? {
         config.insert("temperature".to_owned(), temperature);

@@ -8,7 +8,7 @@ use tools::protocol::wire::{Format, WireCall};
 use crate::conversation::{Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
-use crate::settings::{Asked, PARALLEL_CALLS, REASONING, Unsupported, refused};
+use crate::settings::{Asked, REASONING, Unsupported, refused};
 
 /// Returns the messages of a unit.
 pub(crate) fn messages(unit: Unit<'_>) -> Vec<Value> {
@@ -88,9 +88,6 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
 
 /// Returns the fields of every request.
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
-    if asked.generation.parallel_calls.is_some() {
-        return refused(PARALLEL_CALLS, "Ollama has no field for it");
-    }
     let mut fields = Map::from_iter([("model".to_owned(), asked.model.into())]);
     let thinking = match asked.generation.reasoning_effort {
         None => return Ok(fields),

@@ -103,7 +103,7 @@ fn text_item(text: &str, beside: Option<&Map<String, Value>>) -> Value {
 }
 
 /// Adds the fields of a request after the items.
-pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
+pub(crate) fn body(parts: &RequestParts<'_>, body: &mut RequestBody) {
     let system: Vec<_> = parts.system.iter().map(|text| text.trim()).collect();
     if !system.is_empty() {
         body.field("instructions", &system.join("\n\n").into());
@@ -117,9 +117,6 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
                 ForcedCall::Tool(name) => json!({"type": "function", "name": name}),
             };
             body.field("tool_choice", &choice);
-        }
-        if let Some(parallel) = model.generation.parallel_calls {
-            body.field("parallel_tool_calls", &parallel.into());
         }
     }
     if let Some(limit) = parts.output_limit {
@@ -137,7 +134,6 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
         service.reasoning,
         Some(ReasoningField::Effort | ReasoningField::Object)
     );
-    asked.check_parallel_calls()?;
     let mut fields = asked.fields()?;
     // Turns are sent back whole, so that no conversation stays with the service.
     fields.insert("store".to_owned(), false.into());

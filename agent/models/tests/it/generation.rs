@@ -95,7 +95,7 @@ async fn a_request_for_a_summary_raises_a_low_output_limit() {
 }
 
 #[tokio::test]
-async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
+async fn the_temperature_reaches_the_services_that_take_it() {
     for format in [
         Format::OpenAiChat,
         Format::OpenAiResponses,
@@ -104,7 +104,6 @@ async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
         let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
         let generation = GenerationOptions {
             temperature: Some(0.5),
-            parallel_calls: Some(false),
             ..GenerationOptions::new()
         };
         let mut options = ProviderOptions {
@@ -120,16 +119,7 @@ async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
         complete(&remote(format, &options), &["fs.read"])
             .await
             .unwrap();
-        let parallel = match format {
-            Format::Anthropic => ("/tool_choice/disable_parallel_tool_use", json!(true)),
-            _ => ("/parallel_tool_calls", json!(false)),
-        };
         let body = service.body(0);
-        assert_eq!(
-            body.pointer(parallel.0),
-            Some(&parallel.1),
-            "{format}: {body:#}"
-        );
         assert_eq!(body["temperature"], 0.5, "{format}: {body:#}");
     }
 }
@@ -137,10 +127,6 @@ async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
 #[tokio::test]
 async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_once_by_its_name() {
     let service = Service::new([]).await;
-    let sequential = || GenerationOptions {
-        parallel_calls: Some(false),
-        ..GenerationOptions::new()
-    };
     let unreasoned = GenerationOptions {
         reasoning_effort: Some(ReasoningEffort::Off),
         ..GenerationOptions::new()
@@ -150,36 +136,13 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
         temperature: Some(0.5),
         ..GenerationOptions::new()
     };
-    let [chat, gemini, ollama] = [Format::OpenAiChat, Format::Gemini, Format::Ollama];
-    let plain = |format| options(format, &service, false);
+    let plain = || options(Format::OpenAiChat, &service, false);
     for (refused, name) in [
-        (
-            Remote::gemini(&ProviderOptions {
-                generation: sequential(),
-                ..plain(gemini)
-            }),
-            "generation.parallel_calls",
-        ),
-        (
-            Remote::ollama(&ProviderOptions {
-                generation: sequential(),
-                ..plain(ollama)
-            }),
-            "generation.parallel_calls",
-        ),
-        (
-            Remote::openai(&ProviderOptions {
-                dialect: Some("deepseek".into()),
-                generation: sequential(),
-                ..plain(chat)
-            }),
-            "generation.parallel_calls",
-        ),
         (
             Remote::openai(&ProviderOptions {
                 model: Some("o3".into()),
                 generation: unreasoned,
-                ..plain(chat)
+                ..plain()
             }),
             "generation.reasoning_effort",
         ),
@@ -187,7 +150,7 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
             Remote::openai(&ProviderOptions {
                 model: Some("gpt-5.1".into()),
                 generation: warm,
-                ..plain(chat)
+                ..plain()
             }),
             "generation.temperature",
         ),
@@ -196,16 +159,6 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
         assert!(matches!(error, ProviderError::Options { .. }), "{error:?}");
         assert!(error.to_string().contains(name), "{error}");
     }
-    assert!(
-        Remote::gemini(&ProviderOptions {
-            generation: GenerationOptions {
-                parallel_calls: Some(true),
-                ..GenerationOptions::new()
-            },
-            ..plain(gemini)
-        })
-        .is_ok()
-    );
     assert_eq!(service.requests(), 0);
 }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tools::{Clause, Digest, Entry, Host, Services, ToolContext, linked};
 
 use super::{Command, CommandContext, CommandError, Extension, Parts, Trace};
@@ -165,6 +166,13 @@ pub fn harmless_commands() -> impl Iterator<Item = (&'static str, &'static str, 
 /// Returns why a clause permits nothing, if its family knows a reason.
 pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
     parts().find_map(|parts| (parts.clause_fault)(clause, settings))
+}
+
+/// Returns the call that a typed command line becomes. Returns `None` if no linked family runs programs.
+pub fn typed_call(line: &str) -> Option<Result<(&'static str, Value), String>> {
+    parts()
+        .find_map(|parts| parts.typed_call)
+        .map(|call| call(line))
 }
 
 /// Returns the tools of servers of the linked families. A program has one kind of servers.

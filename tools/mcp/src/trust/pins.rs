@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
 
-use similar::TextDiff;
 use tools::IgnorePoison as _;
 use tools::{Digest, Tool, ToolName};
 use tools_store::private::remove;
+use tools_text::unified_diff;
 
 use crate::client::{Refused, Review, ServerName, ServerTool, unusable};
 use crate::config::{EffectsRemark, ServerSettings};
@@ -16,9 +15,6 @@ use crate::private_file;
 use crate::trust::lock_file::{self, Pin, Pinned, read};
 use crate::trust::pending_file;
 use host::trust::TrustError;
-
-/// The time limit for finding the shortest difference.
-const MAX_DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// The definitions of a server's tools that the user has approved, as a review of the server's import. They are kept in a file, for the
 /// user only.
@@ -378,13 +374,7 @@ impl Pending {
             return present;
         };
         let pinned = pinned.to_text();
-        let diff = TextDiff::configure()
-            .timeout(MAX_DIFF_TIME)
-            .diff_lines(&pinned, &present);
-        diff.unified_diff()
-            .context_radius(3)
-            .header("approved", "present")
-            .to_string()
+        unified_diff(("approved", &pinned), ("present", &present))
     }
 }
 

@@ -9,27 +9,25 @@ use crate::model::{ANSWER, serve};
 
 #[test]
 fn an_option_that_the_provider_does_not_take_is_refused_before_the_session_begins() {
-    for provider in ["gemini", "ollama"] {
-        let crib = Crib::new();
-        let (url, requests) = serve([None]);
-        let service = format!("provider = '{provider}'\nmodel = 'm'\nbase_url = '{url}'");
-        write_user(
-            &crib,
-            &format!("{service}\n[generation]\nparallel_calls = false"),
-        );
-        let ended = run(&crib, &["run", "x"], &[]).expect(2);
-        assert!(
-            ended.stderr.contains("generation.parallel_calls") && ended.stderr.contains("remove"),
-            "{ended:#?}"
-        );
-        assert!(
-            run(&crib, &["sessions", "--json"], &[])
-                .expect(0)
-                .documents()
-                .is_empty()
-        );
-        assert!(requests.try_recv().is_err());
-    }
+    let crib = Crib::new();
+    let (url, requests) = serve([None]);
+    let service = format!("provider = 'ollama'\nmodel = 'm'\nbase_url = '{url}'");
+    write_user(
+        &crib,
+        &format!("{service}\n[generation]\nreasoning_effort = 'minimal'"),
+    );
+    let ended = run(&crib, &["run", "x"], &[]).expect(2);
+    assert!(
+        ended.stderr.contains("generation.reasoning_effort") && ended.stderr.contains("remove"),
+        "{ended:#?}"
+    );
+    assert!(
+        run(&crib, &["sessions", "--json"], &[])
+            .expect(0)
+            .documents()
+            .is_empty()
+    );
+    assert!(requests.try_recv().is_err());
 }
 
 #[test]
@@ -72,7 +70,7 @@ fn settings_of_answers_reach_the_service_from_files_and_flags() {
     let (url, requests) = serve([Some(ANSWER), Some(ANSWER), Some(ANSWER)]);
     let file = format!(
         "provider = 'openai'\nmodel = 'gpt-4.1'\nbase_url = '{url}'\n[generation]\nmax_output_tokens = 500\ntemperature = 0.25\n\
-         parallel_calls = false\ntool_choice = 'none'\n"
+         tool_choice = 'none'\n"
     );
     write_user(&crib, &file);
     run(&crib, &["run", "x"], &[]).expect(0);
@@ -80,7 +78,6 @@ fn settings_of_answers_reach_the_service_from_files_and_flags() {
     for part in [
         "\"max_tokens\":500",
         "\"temperature\":0.25",
-        "\"parallel_tool_calls\":false",
         "\"tool_choice\":\"none\"",
     ] {
         assert!(body.contains(part), "{part}: {body}");

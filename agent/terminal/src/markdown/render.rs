@@ -8,8 +8,8 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use super::code;
 use super::table::Table;
 use super::wrap::{Spans, painted};
-use crate::notice::{FAINT, STRONG};
 use host::fit;
+use host::style::{FAINT, STRONG};
 
 /// The extensions of GitHub that models use.
 pub(super) const OPTIONS: Options = Options::ENABLE_TABLES

@@ -3,8 +3,8 @@
 use pulldown_cmark::Alignment;
 
 use super::wrap::{Spans, painted};
-use crate::notice::FAINT;
 use host::fit;
+use host::style::FAINT;
 
 /// The columns between two cells: `" │ "`.
 const GAP: usize = 3;

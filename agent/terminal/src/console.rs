@@ -4,25 +4,19 @@ use std::io::{self, IsTerminal as _};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use tools::IgnorePoison as _;
+use tools::visible::visible;
 
-use crate::effect_log::EffectLog;
-use crate::error::Error;
-use crate::keyboard;
 use crate::live::Live;
 use crate::markdown::MarkdownStream;
-use crate::notice::{size, write as write_stderr, write_line, write_raw};
-use crate::output;
 use crate::status_lines::{QUEUED, StatusLines, Wait};
-use tools::visible::visible;
+use crate::stdout::OutputError;
+use crate::{keyboard, stderr, stdout};
 
 /// The terminal of a run: messages on standard error above status lines, and text and documents on standard output. All are held back
 /// while a question is open.
 #[derive(Debug, Default)]
-pub(crate) struct Console {
-    /// The effects of the calls of the session.
-    pub(crate) effects: EffectLog,
+pub struct Console {
     state: Mutex<ConsoleState>,
     /// Held by the one that reads from the terminal.
     reader: tokio::sync::Mutex<()>,
@@ -59,25 +53,25 @@ enum HeldBack {
 
 /// The time in which the terminal echoes the answers to questions alone, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct HiddenTyping<'a>(&'a Console);
+pub struct HiddenTyping<'a>(&'a Console);
 
 /// An open question, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct OpenQuestion<'a> {
+pub struct OpenQuestion<'a> {
     console: &'a Console,
     /// True after an answer line. A timeout or a cancellation drops the question without one.
-    pub(crate) is_answered: bool,
+    pub is_answered: bool,
 }
 
 impl Console {
     /// Waits until nothing reads from the terminal. The guard is the right to read: for a question, or for a line of a chat, beside which
     /// a sub-agent in the background may have a question.
-    pub(crate) async fn reader(&self) -> tokio::sync::MutexGuard<'_, ()> {
+    pub async fn reader(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.reader.lock().await
     }
 
     /// Writes a line, which must be harmless.
-    pub(crate) fn line(&self, line: String) {
+    pub fn line(&self, line: String) {
         let mut state = self.state();
         if state.asking_since.is_some() {
             state.held_back.push(HeldBack::Message(line));
@@ -87,8 +81,8 @@ impl Console {
     }
 
     /// Writes a piece of the text of a run to standard output. Markdown is rendered on a terminal.
-    pub(crate) fn text(&self, text: &str, is_markdown: bool) -> Result<(), Error> {
-        if is_markdown && output::is_rendered() {
+    pub fn text(&self, text: &str, is_markdown: bool) -> Result<(), OutputError> {
+        if is_markdown && stdout::is_rendered() {
             let mut state = self.state();
             if state.asking_since.is_some() {
                 state.held_back.push(HeldBack::Text(text.to_owned()));
@@ -98,21 +92,21 @@ impl Console {
         }
         self.clear();
         self.set_line_open(!text.ends_with('\n'));
-        output::untrusted_piece(text)
+        stdout::untrusted_piece(text)
     }
 
     /// Ends the text of a model, so that other output can follow.
-    pub(crate) fn end_text(&self) -> Result<(), Error> {
+    pub fn end_text(&self) -> Result<(), OutputError> {
         self.state().end_text()?;
         if self.set_line_open(false) {
-            output::untrusted_piece("\n")?;
+            stdout::untrusted_piece("\n")?;
         }
         Ok(())
     }
 
     /// Shows a typed line below the text until it is [taken](Self::take_queued). If the text is not rendered, writes it once.
-    pub(crate) fn queue(&self, line: &str) {
-        if !output::is_rendered() || !StatusLines::are_shown() {
+    pub fn queue(&self, line: &str) {
+        if !stdout::is_rendered() || !stderr::has_styles() {
             return self.aside(format!("{QUEUED} {}", visible(line)));
         }
         let mut state = self.state();
@@ -121,12 +115,12 @@ impl Console {
     }
 
     /// Removes the lines that were sent with this text from those below it.
-    pub(crate) fn take_queued(&self, text: &str) {
+    pub fn take_queued(&self, text: &str) {
         self.state().status.take_queued(text);
     }
 
     /// Removes all lines below the text, because the run has ended.
-    pub(crate) fn end_status(&self) {
+    pub fn end_status(&self) {
         let mut state = self.state();
         state.status = StatusLines::default();
         state.settle();
@@ -134,14 +128,14 @@ impl Console {
     }
 
     /// Sets the line at the bottom of the terminal until the run has ended.
-    pub(crate) fn set_status(&self, status: String) {
-        if StatusLines::are_shown() {
+    pub fn set_status(&self, status: String) {
+        if stderr::has_styles() {
             self.state().status.set_status(status);
         }
     }
 
     /// Erases the lines below the text before the program is stopped, and lets the terminal echo. [`Self::go_on`] reverts it.
-    pub(crate) fn pause(&self) {
+    pub fn pause(&self) {
         let mut state = self.state();
         state.settle();
         state.is_paused = true;
@@ -149,7 +143,7 @@ impl Console {
     }
 
     /// Goes on after the program was stopped.
-    pub(crate) fn go_on(&self) {
+    pub fn go_on(&self) {
         let mut state = self.state();
         state.is_paused = false;
         if state.hides_typing && state.asking_since.is_none() {
@@ -159,16 +153,16 @@ impl Console {
     }
 
     /// Writes a line, also amid the text of standard output, which goes on below it on a terminal.
-    pub(crate) fn aside(&self, line: String) {
+    pub fn aside(&self, line: String) {
         if io::stdout().is_terminal() && self.set_line_open(false) {
             // A terminal that fails also fails for the next piece of the text.
-            let _ = output::untrusted_piece("\n");
+            let _ = stdout::untrusted_piece("\n");
         }
         self.line(line);
     }
 
     /// Keeps the terminal from echoing what is typed into the text of a run. Returns `None` if it does not echo.
-    pub(crate) fn hide_typing(&self) -> Option<HiddenTyping<'_>> {
+    pub fn hide_typing(&self) -> Option<HiddenTyping<'_>> {
         let mut state = self.state();
         state.hides_typing = keyboard::silence();
         if state.asking_since.is_some() {
@@ -178,11 +172,10 @@ impl Console {
     }
 
     /// Writes a JSON document as one line of standard output. On a terminal it waits for the end of an open question.
-    pub(crate) fn document(&self, document: &impl Serialize) -> Result<(), Error> {
-        let text = output::json_text(document)?;
+    pub fn document(&self, text: String) -> Result<(), OutputError> {
         // In a file or a pipe, a document disturbs no question.
         if !io::stdout().is_terminal() {
-            return output::line(&text);
+            return stdout::line(&text);
         }
         let mut state = self.state();
         if state.asking_since.is_some() {
@@ -190,28 +183,28 @@ impl Console {
             return Ok(());
         }
         state.settle();
-        output::line(&text)
+        stdout::line(&text)
     }
 
     /// Replaces the status lines, unless a question or a line of text is open.
-    pub(crate) fn draw(&self, waits: Vec<Wait>) {
+    pub fn draw(&self, waits: Vec<Wait>) {
         let mut state = self.state();
         state.status.set_waits(waits);
         state.redraw();
     }
 
     /// Erases the status lines, and ends a block of rendered text. Call this before writing to the terminal by other means.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.state().settle();
     }
 
     /// Sets whether text on standard output has not ended its line. Returns the former value.
-    pub(crate) fn set_line_open(&self, is_open: bool) -> bool {
+    pub fn set_line_open(&self, is_open: bool) -> bool {
         std::mem::replace(&mut self.state().is_line_open, is_open)
     }
 
     /// Opens a question.
-    pub(crate) fn question(&self) -> OpenQuestion<'_> {
+    pub fn question(&self) -> OpenQuestion<'_> {
         let mut state = self.state();
         state.settle();
         state.asking_since = Some(Instant::now());
@@ -223,7 +216,7 @@ impl Console {
     }
 
     /// Returns the time since `start`, without the time that questions were open.
-    pub(crate) fn time_since(&self, start: Instant) -> Duration {
+    pub fn time_since(&self, start: Instant) -> Duration {
         let state = self.state();
         let now = Instant::now();
         let open = state.asking_since.map(|since| (since, now));
@@ -235,7 +228,7 @@ impl Console {
     }
 
     /// Ends the line on which the terminal echoed Ctrl-C. Does not wait for a blocked write.
-    pub(crate) fn interrupt(&self) {
+    pub fn interrupt(&self) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -246,7 +239,7 @@ impl Console {
             && io::stderr().is_terminal()
             && (state.is_line_open || !state.hides_typing);
         if has_echo && state.asking_since.is_none() && !state.settle() {
-            write_stderr("\n");
+            stderr::write("\n");
             state.is_line_open &= !io::stdout().is_terminal();
         }
     }
@@ -259,8 +252,8 @@ impl Console {
 impl ConsoleState {
     /// Writes a line above the lines that may still change.
     fn message(&mut self, line: &str) {
-        if !StatusLines::are_shown() {
-            return write_line(line);
+        if !stderr::has_styles() {
+            return stderr::write_line(line);
         }
         // The call that the line is about may have ended. The next frame has the others again.
         self.status.set_waits(Vec::new());
@@ -270,13 +263,13 @@ impl ConsoleState {
     }
 
     /// Renders a piece of text.
-    fn rendered(&mut self, text: &str) -> Result<(), Error> {
-        let lines = self.markdown.push(text, output::width());
+    fn rendered(&mut self, text: &str) -> Result<(), OutputError> {
+        let lines = self.markdown.push(text, stdout::width());
         self.update(lines)
     }
 
-    fn end_text(&mut self) -> Result<(), Error> {
-        let lines = self.markdown.finish(output::width());
+    fn end_text(&mut self) -> Result<(), OutputError> {
+        let lines = self.markdown.finish(stdout::width());
         if lines.is_empty() {
             return Ok(());
         }
@@ -294,29 +287,29 @@ impl ConsoleState {
     /// Ends the block of text and erases the lines below it. Returns true if there were any of the two.
     fn settle(&mut self) -> bool {
         let was_drawn = self.live.is_drawn();
-        let lines = self.markdown.interrupt(output::width());
+        let lines = self.markdown.interrupt(stdout::width());
         let _ = self.write(lines, Vec::new());
         was_drawn
     }
 
     /// Writes lines above those that may still change, and draws these.
-    fn update(&mut self, finished: Vec<String>) -> Result<(), Error> {
-        let (width, height) = size().unwrap_or((80, 24));
-        let mut live = self.markdown.live(output::width());
+    fn update(&mut self, finished: Vec<String>) -> Result<(), OutputError> {
+        let (width, height) = stderr::size().unwrap_or((80, 24));
+        let mut live = self.markdown.live(stdout::width());
         live.extend(self.status.lines(width, height));
         self.write(finished, live)
     }
 
-    fn write(&mut self, finished: Vec<String>, live: Vec<String>) -> Result<(), Error> {
-        let size = size().unwrap_or((output::width(), 24));
+    fn write(&mut self, finished: Vec<String>, live: Vec<String>) -> Result<(), OutputError> {
+        let size = stderr::size().unwrap_or((stdout::width(), 24));
         let text = self.live.update(finished, live, size);
         if text.is_empty() {
             return Ok(());
         }
-        if output::is_rendered() {
-            return output::raw(&text);
+        if stdout::is_rendered() {
+            return stdout::raw(&text);
         }
-        write_raw(&text);
+        stderr::write_raw(&text);
         Ok(())
     }
 }
@@ -333,7 +326,7 @@ impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         // Other output must not continue the line of the question.
         if !self.is_answered {
-            write_stderr("\n");
+            stderr::write("\n");
         }
         let mut state = self.console.state();
         let since = state.asking_since.take();
@@ -348,7 +341,7 @@ impl Drop for OpenQuestion<'_> {
                 HeldBack::Message(message) => state.message(&message),
                 HeldBack::Text(text) => drop(state.rendered(&text)),
                 // If the terminal fails, it also fails for the last document of the run, whose error ends the program.
-                HeldBack::Document(document) => drop(output::line(&document)),
+                HeldBack::Document(document) => drop(stdout::line(&document)),
             }
         }
     }

@@ -8,14 +8,14 @@ use rustix::process::{Pid, Signal, getpgrp, getppid, getsid, kill_current_proces
 const STOP_TIME: Duration = Duration::from_millis(50);
 
 /// Returns true if a shell could continue a stopped program. The system ignores Ctrl-Z without one.
-pub(crate) fn has_shell() -> bool {
+pub fn has_shell() -> bool {
     // The shell is the parent of the first program of a pipeline.
     let parent = parent(getpgrp()).or_else(getppid);
     parent.is_some_and(|parent| getsid(Some(parent)) == getsid(None))
 }
 
 /// Stops the programs of the pipeline until a shell continues them. Leave the terminal as the shell expects it before.
-pub(crate) fn stop() {
+pub fn stop() {
     // The others have got the signal of the terminal, and maybe handle it.
     let _ = kill_current_process_group(Signal::STOP);
     std::thread::sleep(STOP_TIME);

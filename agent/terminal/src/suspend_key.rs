@@ -5,17 +5,17 @@ use std::io;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::{Cmd, ConditionalEventHandler, Event, EventContext, RepeatCount};
 
-use crate::{notice, suspend};
+use crate::{stderr, suspend};
 
 /// Handles Ctrl-Z: erases the status line, and gives the terminal back while the program is stopped. The editor itself would send a signal
 /// that this program handles, and read on.
-pub(super) struct SuspendKey {
+pub(crate) struct SuspendKey {
     /// The modes of the terminal outside of the editor.
     modes: Option<Termios>,
 }
 
 impl SuspendKey {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             modes: tcgetattr(io::stdin()).ok(),
         }
@@ -28,12 +28,12 @@ impl ConditionalEventHandler for SuspendKey {
             return Some(Cmd::Noop);
         };
         if suspend::has_shell() {
-            notice::write_raw("\x1b[J\x1b[?2004l");
+            stderr::write_raw("\x1b[J\x1b[?2004l");
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
             suspend::stop();
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &raw);
             // The editor erases the row of the status line first.
-            notice::write_raw("\x1b[?2004h\r\n\x1b[A");
+            stderr::write_raw("\x1b[?2004h\r\n\x1b[A");
         }
         Some(Cmd::Repaint)
     }

@@ -3,8 +3,8 @@
 use anstyle::{AnsiColor, Style};
 
 use super::wrap::painted;
-use crate::notice::FAINT;
 use host::fit;
+use host::style::FAINT;
 use tools::visible::harmless;
 
 /// The style of code.

@@ -2,27 +2,27 @@
 
 use std::io::{self, IsTerminal as _};
 
+use host::style::{STRONG, paint};
 use tokio::sync::MutexGuard;
 
 use crate::console::{Console, OpenQuestion};
-use crate::keyboard;
-use crate::notice::{self, STRONG, paint};
+use crate::{keyboard, stderr};
 
 /// An open question, until it is dropped. Asks on standard error and reads the answers from standard input, which must both be
 /// terminals. Approvals and questions of tools queue for it, and other lines are held back meanwhile.
-pub(crate) struct Dialogue<'a> {
+pub struct Dialogue<'a> {
     question: OpenQuestion<'a>,
     // Dropped last: the next question follows the lines held back.
     _reader: MutexGuard<'a, ()>,
 }
 
 /// Returns true if a person can be asked: standard input and error are terminals.
-pub(crate) fn has_person() -> bool {
+pub fn has_person() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Asks for a yes, below a page.
-pub(crate) async fn confirm(console: &Console, page: &str, question: &str) -> bool {
+pub async fn confirm(console: &Console, page: &str, question: &str) -> bool {
     let text = format!("{page}{} [y] yes, [n] no: ", paint(STRONG, question));
     let answer = Dialogue::open(console).await.ask(&text).await;
     answer.is_some_and(|line| matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -30,7 +30,7 @@ pub(crate) async fn confirm(console: &Console, page: &str, question: &str) -> bo
 
 impl<'a> Dialogue<'a> {
     /// Waits for the end of earlier questions, and of a line that is typed for a chat, and opens the next one.
-    pub(crate) async fn open(console: &'a Console) -> Self {
+    pub async fn open(console: &'a Console) -> Self {
         let reader = console.reader().await;
         Self {
             question: console.question(),
@@ -40,11 +40,11 @@ impl<'a> Dialogue<'a> {
 
     /// Waits until nothing is typed or pasted, writes a text and returns the line that is typed then. Returns `None` if the terminal
     /// closes. The text is composed by this program and may contain styles.
-    pub(crate) async fn ask(&mut self, text: &str) -> Option<String> {
+    pub async fn ask(&mut self, text: &str) -> Option<String> {
         self.question.is_answered = false;
         // Pasted lines must not answer a question that nobody has read.
         keyboard::discard_typed_ahead().await;
-        notice::write(text);
+        stderr::write(text);
         let line = keyboard::line().await?;
         self.question.is_answered = true;
         Some(line)

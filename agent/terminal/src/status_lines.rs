@@ -1,19 +1,16 @@
 //! [`StatusLines`]: animated lines at the bottom of a terminal.
 
-use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use anstream::{AutoStream, ColorChoice};
-
-use crate::notice::{FAINT, paint};
 use host::fit::cut;
+use host::style::{FAINT, paint};
 use tools::visible::visible;
 
 /// The label of a typed line that waits.
 pub(crate) const QUEUED: &str = "queued:";
 
 /// The time between two frames: at most ten a second.
-pub(crate) const FRAME_INTERVAL: Duration = Duration::from_millis(100);
+pub const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 /// Waits shorter than this show no line.
 const START_DELAY: Duration = Duration::from_millis(300);
 const FRAMES: [char; 4] = ['-', '\\', '|', '/'];
@@ -21,7 +18,7 @@ const FRAMES: [char; 4] = ['-', '\\', '|', '/'];
 const MAX_LINES: usize = 8;
 
 /// A wait to be shown: its text, which must be visible, and its duration so far.
-pub(crate) type Wait = (String, Duration);
+pub type Wait = (String, Duration);
 
 /// The lines below the other output of a terminal: typed lines that wait, waits, and the status line.
 #[derive(Debug, Default)]
@@ -35,11 +32,6 @@ pub(crate) struct StatusLines {
 }
 
 impl StatusLines {
-    /// Returns true if standard error is a terminal that takes more than plain text.
-    pub(crate) fn are_shown() -> bool {
-        io::stderr().is_terminal() && AutoStream::choice(&io::stderr()) != ColorChoice::Never
-    }
-
     /// Replaces the waits by the next frame.
     pub(crate) fn set_waits(&mut self, mut waits: Vec<Wait>) {
         waits.retain(|(_, time)| *time >= START_DELAY);

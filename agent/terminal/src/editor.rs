@@ -15,22 +15,21 @@ use rustyline::{
 };
 use tools_store::private;
 
-use super::completion::Completion;
-use super::line::{Line, prompt};
-use super::status::{StatusHint, StatusText};
-use super::suspend::SuspendKey;
-use crate::error::Error;
-use crate::notice;
+use crate::line::{Completion, InputOptions, Line};
+use crate::status_hint::{StatusHint, StatusText};
+use crate::suspend_key::SuspendKey;
 
 /// Reads typed prompts, with a persistent history. The terminal is in raw mode only while a line is read.
-pub(super) struct Editor {
+pub(crate) struct Editor {
     editor: rustyline::Editor<Helpers, FileHistory>,
     status: StatusHint,
+    prompt: String,
     history: Option<PathBuf>,
+    warn: fn(&str),
 }
 
 impl Editor {
-    pub(super) fn new(has_history: bool, completion: Completion) -> Result<Self, Error> {
+    pub(crate) fn new(options: InputOptions) -> io::Result<Self> {
         // Standard output may be redirected, so the prompt goes to the terminal itself.
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
@@ -38,8 +37,8 @@ impl Editor {
             // As in a shell, a person keeps a secret out of the history so.
             .history_ignore_space(true);
         let config = config.max_history_size(MAX_ENTRIES);
-        let config = config.map_err(Error::prompt)?.build();
-        let mut editor = rustyline::Editor::with_config(config).map_err(Error::prompt)?;
+        let config = config.map_err(io::Error::other)?.build();
+        let mut editor = rustyline::Editor::with_config(config).map_err(io::Error::other)?;
         for enter in [
             // Terminals send Enter as one of these.
             KeyEvent(KeyCode::Enter, Modifiers::NONE),
@@ -61,25 +60,27 @@ impl Editor {
         );
         let status = StatusHint::default();
         editor.set_helper(Some(Helpers {
-            completion,
+            completion: options.completion,
             status: status.clone(),
         }));
         let mut editor = Self {
             editor,
             status,
+            prompt: options.prompt,
             history: None,
+            warn: options.warn,
         };
-        if has_history {
-            editor.recall();
+        if let Some(path) = options.history {
+            editor.recall(path);
         }
         Ok(editor)
     }
 
     /// Reads a line, above this status line.
-    pub(super) fn line(&mut self, status: String) -> Result<Line, Error> {
+    pub(crate) fn line(&mut self, status: String) -> io::Result<Line> {
         self.status.set(status);
         loop {
-            return match self.editor.readline(&prompt()) {
+            return match self.editor.readline(&self.prompt) {
                 Ok(text) => {
                     self.remember(&text);
                     Ok(Line::Text(text))
@@ -91,25 +92,22 @@ impl Editor {
                 Err(ReadlineError::Eof) => Ok(Line::End),
                 // The terminal was resized.
                 Err(ReadlineError::Signal(_)) => continue,
-                Err(error) => Err(Error::prompt(error)),
+                Err(error) => Err(io::Error::other(error)),
             };
         }
     }
 
-    fn recall(&mut self) {
-        let Some(path) = host::folders::history() else {
-            return;
-        };
+    fn recall(&mut self, path: PathBuf) {
         let loaded = prepare(&path).map_err(ReadlineError::Io);
         let loaded = loaded.and_then(|()| self.editor.load_history(&path));
         match loaded {
             Ok(()) => self.history = Some(path),
-            Err(error) => warn(&path.display().to_string(), &error),
+            Err(error) => self.warn(&path, &error),
         }
     }
 
     /// Appends to the history file at once, so that a crash loses no entry.
-    pub(super) fn remember(&mut self, text: &str) {
+    pub(crate) fn remember(&mut self, text: &str) {
         if text.len() > MAX_ENTRY_BYTES {
             return;
         }
@@ -120,8 +118,15 @@ impl Editor {
         };
         match self.editor.append_history(&path) {
             Ok(()) => self.history = Some(path),
-            Err(error) => warn(&path.display().to_string(), &error),
+            Err(error) => self.warn(&path, &error),
         }
+    }
+
+    fn warn(&self, path: &Path, error: &ReadlineError) {
+        (self.warn)(&format!(
+            "cannot keep the history in {}: {error}",
+            path.display()
+        ));
     }
 }
 
@@ -140,7 +145,7 @@ impl Completer for Helpers {
         at: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(self.completion.candidates(&line[..at]))
+        Ok((self.completion)(&line[..at]))
     }
 }
 
@@ -170,12 +175,6 @@ impl ConditionalEventHandler for ContinueAfterBackslash {
         let continues = context.line().ends_with('\\') && context.pos() == context.line().len();
         continues.then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
     }
-}
-
-fn warn(path: &str, error: &ReadlineError) {
-    notice::warning(&format!(
-        "cannot keep the history in {path}: {error}; --no-history turns it off"
-    ));
 }
 
 /// The maximum number of entries; the oldest are dropped.

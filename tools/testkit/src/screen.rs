@@ -1,7 +1,7 @@
-//! [`Screen`]: a terminal that knows the control sequences of this program and of its line editor.
+//! [`Screen`]: a terminal that knows the control sequences of a program and of its line editor.
 
 /// The rows of a terminal, with those that have scrolled off.
-pub(crate) struct Screen {
+pub struct Screen {
     rows: Vec<Vec<char>>,
     row: usize,
     column: usize,
@@ -10,7 +10,8 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    pub(crate) fn new(width: usize, height: usize) -> Self {
+    /// Creates an empty terminal of this many columns and rows.
+    pub fn new(width: usize, height: usize) -> Self {
         Self {
             rows: vec![Vec::new()],
             row: 0,
@@ -20,7 +21,12 @@ impl Screen {
         }
     }
 
-    pub(crate) fn write(&mut self, text: &str) {
+    /// Shows what a program writes.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the text has another control sequence.
+    pub fn write(&mut self, text: &str) {
         let mut characters = text.chars();
         while let Some(c) = characters.next() {
             match c {
@@ -86,7 +92,7 @@ impl Screen {
     }
 
     /// Returns the rows without spaces and empty rows at their ends.
-    pub(crate) fn text(&self) -> Vec<String> {
+    pub fn text(&self) -> Vec<String> {
         let rows = self.rows.iter().map(|row| row.iter().collect::<String>());
         let mut rows: Vec<_> = rows.map(|row| row.trim_end().to_owned()).collect();
         while rows.last().is_some_and(String::is_empty) {

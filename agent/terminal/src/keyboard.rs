@@ -15,7 +15,7 @@ const MAX_LINE_BYTES: u64 = 4096;
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Discards input typed before the question appears. Waits until no line arrives for [`QUIET`].
-pub(crate) async fn discard_typed_ahead() {
+pub async fn discard_typed_ahead() {
     loop {
         discard();
         tokio::time::sleep(QUIET).await;
@@ -37,7 +37,7 @@ fn has_line_arrived() -> bool {
 
 /// Returns the next line, or `None` at the end of the input. A thread reads it, because terminal reads block. If the future is
 /// dropped, the line is left to the next reader.
-pub(crate) async fn line() -> Option<String> {
+pub async fn line() -> Option<String> {
     // Dropping `_stop` together with this future ends the thread.
     let read = |stopped: &PipeReader| is_line_there(stopped).then(read_line);
     let (line, _stop) = on_thread(read).ok()?;
@@ -45,7 +45,7 @@ pub(crate) async fn line() -> Option<String> {
 }
 
 /// Waits until a line or the end of the input is there, and leaves it to the next reader.
-pub(crate) async fn wait() {
+pub async fn wait() {
     match on_thread(is_line_there) {
         Ok((is_there, _stop)) => drop(is_there.await),
         Err(_) => std::future::pending().await,
@@ -53,7 +53,7 @@ pub(crate) async fn wait() {
 }
 
 /// Reads the line that is there, or an empty text at the end of the input. Returns `None` if another reader has it.
-pub(crate) fn line_there() -> Option<String> {
+pub fn line_there() -> Option<String> {
     let stdin = io::stdin();
     let mut source = [PollFd::new(&stdin, PollFlags::IN)];
     let count = poll(&mut source, Some(&Timespec::default()));
@@ -88,14 +88,14 @@ fn on_thread<T: Send + 'static>(
 static IS_SILENT: AtomicBool = AtomicBool::new(false);
 
 /// Stops the echo of the terminal. Returns false if there is none.
-pub(crate) fn silence() -> bool {
+pub fn silence() -> bool {
     let has_echo =
         tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ECHO));
     has_echo && set_echo(false)
 }
 
 /// Lets the terminal echo again, if this program has stopped it.
-pub(crate) fn restore_echo() {
+pub fn restore_echo() {
     if IS_SILENT.load(Ordering::Relaxed) {
         set_echo(true);
     }

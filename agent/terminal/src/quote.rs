@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 
-use crate::notice::paint;
 use host::fit;
+use host::style::paint;
 
 const MARK: &str = "  | ";
 
@@ -12,7 +12,7 @@ const MIN_ROOM: usize = 16;
 
 /// Returns one line of untrusted words, with a mark before each row. The caller escapes it and may keep tabs. The line is broken
 /// before the terminal breaks it, which would start a row without a mark.
-pub(crate) fn mark_rows(line: &str, style: Style, width: usize) -> String {
+pub fn mark_rows(line: &str, style: Style, width: usize) -> String {
     let room = width.saturating_sub(1).max(MARK.len() + MIN_ROOM) - MARK.len();
     let rows = fit::rows(line, MARK.len(), room).into_iter();
     rows.map(|row| format!("{MARK}{}\n", paint(style, row)))

@@ -6,21 +6,21 @@ use std::sync::{Arc, Mutex};
 use tools::IgnorePoison as _;
 use tools_text::decode_input;
 
-use super::completion::Completion;
-use super::editor::Editor;
-use super::line::{Line, prompt};
-use crate::error::Error;
-use crate::notice;
-use crate::standard_input::MAX_PROMPT_BYTES as MAX_BYTES;
+use crate::editor::Editor;
+use crate::line::{InputOptions, Line};
+use crate::stderr;
+
+/// The maximum size of a line in bytes: 1 MiB.
+pub const MAX_LINE_BYTES: usize = 1024 * 1024;
 
 /// Values of `TERM` without line editing.
 const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
 
 /// The lines of a chat, from a line editor or from standard input.
-pub(crate) struct Input {
+pub struct Input {
     source: Arc<Mutex<Source>>,
     /// True if standard input and error are terminals.
-    pub(crate) is_interactive: bool,
+    pub is_interactive: bool,
 }
 
 enum Source {
@@ -30,13 +30,19 @@ enum Source {
 
 impl Input {
     /// Returns a line editor if standard input and error are terminals that support it, otherwise a plain reader.
-    pub(crate) fn new(has_history: bool, completion: Completion) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the terminal cannot be used.
+    pub fn new(options: InputOptions) -> io::Result<Self> {
         let is_interactive = io::stdin().is_terminal() && io::stderr().is_terminal();
         let is_plain = std::env::var("TERM").is_ok_and(|term| PLAIN.contains(&term.as_str()));
         let source = if is_interactive && !is_plain {
-            Source::Editor(Box::new(Editor::new(has_history, completion)?))
+            Source::Editor(Box::new(Editor::new(options)?))
         } else {
-            Source::Reader(LineReader::new(is_interactive))
+            Source::Reader(LineReader {
+                prompt: is_interactive.then_some(options.prompt),
+            })
         };
         Ok(Self {
             source: Arc::new(Mutex::new(source)),
@@ -45,7 +51,7 @@ impl Input {
     }
 
     /// Adds a line to the history that was not read here.
-    pub(super) fn remember(&self, text: &str) {
+    pub fn remember(&self, text: &str) {
         let mut source = self.source.lock().ignore_poison();
         if let Source::Editor(editor) = &mut *source {
             editor.remember(text);
@@ -54,42 +60,42 @@ impl Input {
 
     /// Returns the next line, which may contain line breaks. A thread of its own waits for it, so that a signal can end the chat.
     /// A line editor shows the status below it.
-    pub(super) async fn line(&self, status: String) -> Result<Line, Error> {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the line cannot be read, is longer than [`MAX_LINE_BYTES`] or is no text.
+    pub async fn line(&self, status: String) -> io::Result<Line> {
         let source = self.source.clone();
         let line = tokio::task::spawn_blocking(move || match &mut *source.lock().ignore_poison() {
             Source::Editor(editor) => editor.line(status),
             Source::Reader(reader) => reader.line(&mut io::stdin().lock()),
         });
-        line.await
-            .map_err(|error| Error::Runtime(io::Error::other(error)))?
+        line.await?
     }
 }
 
 /// Reads one line at a time. A backslash at the end of a line continues it on the next.
 struct LineReader {
-    has_prompt: bool,
+    /// The text before each line, on a terminal.
+    prompt: Option<String>,
 }
 
 impl LineReader {
-    pub(super) fn new(has_prompt: bool) -> Self {
-        Self { has_prompt }
-    }
-
-    pub(super) fn line(&self, input: &mut impl BufRead) -> Result<Line, Error> {
+    fn line(&self, input: &mut impl BufRead) -> io::Result<Line> {
         let mut text = String::new();
         loop {
-            if self.has_prompt {
-                notice::write(&prompt());
+            if let Some(prompt) = &self.prompt {
+                stderr::write(prompt);
             }
             let mut bytes = Vec::new();
             // One byte more shows that the line is too long.
-            let limit = (MAX_BYTES - text.len()) as u64 + 1;
+            let limit = (MAX_LINE_BYTES - text.len()) as u64 + 1;
             let read = input.take(limit).read_until(b'\n', &mut bytes);
-            let length = read.map_err(Error::prompt)?;
-            if text.len() + length > MAX_BYTES {
-                return Err(Error::prompt("it is longer than 1 MiB"));
+            let length = read?;
+            if text.len() + length > MAX_LINE_BYTES {
+                return Err(io::Error::other("it is longer than 1 MiB"));
             }
-            let line = decode_input(&bytes).map_err(Error::prompt)?;
+            let line = decode_input(&bytes).map_err(io::Error::other)?;
             if length == 0 {
                 return Ok(if text.is_empty() {
                     Line::End
@@ -112,7 +118,7 @@ mod tests {
     use super::*;
 
     fn lines(mut input: &[u8]) -> Vec<Line> {
-        let reader = LineReader::new(false);
+        let reader = LineReader { prompt: None };
         std::iter::from_fn(|| {
             Some(reader.line(&mut input).unwrap()).filter(|line| *line != Line::End)
         })
@@ -129,18 +135,12 @@ mod tests {
 
     #[test]
     fn invalid_utf8_and_long_lines_are_refused() {
-        let reader = LineReader::new(false);
-        assert!(matches!(
-            reader.line(&mut &b"\xff\n"[..]),
-            Err(Error::Prompt(_))
-        ));
-        let long = vec![b'a'; MAX_BYTES + 1];
-        assert!(matches!(reader.line(&mut &long[..]), Err(Error::Prompt(_))));
+        let reader = LineReader { prompt: None };
+        assert!(reader.line(&mut &b"\xff\n"[..]).is_err());
+        let long = vec![b'a'; MAX_LINE_BYTES + 1];
+        assert!(reader.line(&mut &long[..]).is_err());
         assert!(matches!(reader.line(&mut &long[1..]), Ok(Line::Text(_))));
-        let endless = b"a\\\n".repeat(MAX_BYTES);
-        assert!(matches!(
-            reader.line(&mut &endless[..]),
-            Err(Error::Prompt(_))
-        ));
+        let endless = b"a\\\n".repeat(MAX_LINE_BYTES);
+        assert!(reader.line(&mut &endless[..]).is_err());
     }
 }

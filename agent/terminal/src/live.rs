@@ -120,14 +120,11 @@ fn pass(line: &str, width: usize) -> String {
 }
 
 #[cfg(test)]
-#[path = "../tests/it/screen.rs"]
-mod screen;
-
-#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::screen::Screen;
+    use tools_testkit::Screen;
+
     use super::*;
 
     fn wrapped(lines: &[String], width: usize) -> Vec<String> {

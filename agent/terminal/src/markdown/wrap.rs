@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 
-use crate::notice::paint;
 use host::fit;
+use host::style::paint;
 use tools::visible::harmless;
 
 /// Text in styles. Its line breaks stay.

@@ -19,7 +19,7 @@ const MIN_WIDTH: usize = 20;
 
 /// The Markdown of a model, rendered block by block.
 #[derive(Debug, Default)]
-pub(crate) struct MarkdownStream {
+pub struct MarkdownStream {
     /// The part of the text that is not finished.
     source: String,
     /// The fenced code block that the text is in.
@@ -30,7 +30,7 @@ pub(crate) struct MarkdownStream {
 
 impl MarkdownStream {
     /// Adds a piece of the text. Returns the lines that are finished with it, for a terminal with this number of columns.
-    pub(crate) fn push(&mut self, text: &str, width: usize) -> Vec<String> {
+    pub fn push(&mut self, text: &str, width: usize) -> Vec<String> {
         self.source += text;
         let mut finished = Vec::new();
         if text.contains('\n') || self.source.len() > MAX_BLOCK_BYTES {
@@ -40,12 +40,12 @@ impl MarkdownStream {
     }
 
     /// Ends the text. Returns its last lines.
-    pub(crate) fn finish(&mut self, width: usize) -> Vec<String> {
+    pub fn finish(&mut self, width: usize) -> Vec<String> {
         mem::take(self).live(width)
     }
 
     /// Ends the block in progress, and a code block in the middle of it. Returns its lines.
-    pub(crate) fn interrupt(&mut self, width: usize) -> Vec<String> {
+    pub fn interrupt(&mut self, width: usize) -> Vec<String> {
         let lines = self.live(width);
         self.has_block |= !lines.is_empty();
         self.source.clear();
@@ -91,7 +91,7 @@ impl MarkdownStream {
     }
 
     /// Returns the lines of the block in progress.
-    pub(crate) fn live(&self, width: usize) -> Vec<String> {
+    pub fn live(&self, width: usize) -> Vec<String> {
         let width = text_width(width);
         if let Some(code) = &self.code {
             let is_end = self.source.is_empty() || code.is_end(&self.source);
@@ -113,7 +113,7 @@ impl MarkdownStream {
 }
 
 /// Renders a whole text for a terminal with this number of columns.
-pub(crate) fn lines(text: &str, width: usize) -> Vec<String> {
+pub fn lines(text: &str, width: usize) -> Vec<String> {
     let mut stream = MarkdownStream::default();
     let mut lines = stream.push(text, width);
     lines.extend(stream.finish(width));
