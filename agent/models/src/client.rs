@@ -15,6 +15,8 @@ pub(crate) fn client(
     proxy: Option<&Proxy>,
     timeouts: &Timeouts,
 ) -> reqwest::Result<Client> {
+    // reqwest brings no cryptography of its own here. A provider that the program installed earlier stays.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .user_agent(USER_AGENT)
         // reqwest's client has no timeouts of its own, so a silent host would hold a run for ever.

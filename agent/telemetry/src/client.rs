@@ -22,6 +22,8 @@ pub(super) struct CollectorClient {
 impl CollectorClient {
     /// Creates a client. It blocks, so a runtime must not call it.
     pub(super) fn new(collector: &Collector) -> Result<Self, reqwest::Error> {
+        // reqwest brings no cryptography of its own here. A provider that the program installed earlier stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         // A redirect could send spans and headers to another host.
         let http = Client::builder()
             .timeout(TIMEOUT)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tools::{Catalog, JsonSchema, RegisterError, ToolContext, ToolError, tool};
-use tools_builtin::fs::Workspace;
+use tools_builtin::fs::{Workspace, WorkspaceFiles as _};
 
 /// The size of a text.
 #[derive(Serialize)]

@@ -10,6 +10,7 @@ mod jobs;
 mod list;
 mod lock;
 mod next;
+mod pattern;
 mod row;
 mod schedule;
 mod serve;

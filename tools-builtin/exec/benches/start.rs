@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tools_exec::Sandbox;
 use tools_exec::walls::{Bubblewrap, Layers};
-use tools_fs::Workspace;
 use tools_testkit::{TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 const CALLS: usize = 200;
 

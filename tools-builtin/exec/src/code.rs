@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tools::protocol::{Normaliser, Word, Words};
 use tools::{Basis, Digest, ToolContext, ToolError, visible_line};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use self::content::{content, script};
 use self::kind::{is_of_project, is_script};

@@ -3,7 +3,7 @@
 use tools::call::AskError;
 use tools::question::{AnswerKind, InvalidQuestion};
 use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::network;
 use crate::report::shorten;

@@ -14,7 +14,7 @@ use host::settings::{FileState, Settings, SettingsError};
 use host::{Extension, Parts, folders, inventory, program};
 use tools::policy::{Rule, Verdict};
 use tools::{Access, Clause, Host, Services, source};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use self::keys::SandboxKeys;
 use crate::enter::enter;

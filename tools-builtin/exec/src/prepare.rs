@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::blocking::blocking;
 use crate::consent::Consent;

@@ -5,7 +5,7 @@ use std::path::Path;
 use tools::protocol::{Clause, Words};
 use tools::trees::{TreePath, Trees};
 use tools::{Preview, ToolContext, ToolError, visible_line};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::blocking::blocking;
 use crate::code::Code;

@@ -21,7 +21,7 @@ use host::program;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
-use tools_fs::{is_repository_setting, reads_as_script};
+use tools_workspace::{is_repository_setting, reads_as_script};
 
 pub(crate) use self::former::{Bytes, Former};
 pub(crate) use self::found::Found;

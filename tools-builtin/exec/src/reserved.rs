@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tools::ToolError;
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::report::show_path;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use tools::protocol::{TargetError, Words};
 use tools::{JsonSchema, Preview, Targets, ToolContext, ToolError, tool};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::command::{command, target, with_stdin};
 use crate::live_output::report_output;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use tools::protocol::{Access, Digest};
 use tools::trees::Trees;
 use tools::{ToolContext, ToolError, ToolErrorKind};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::aside::Aside;
 use crate::lookup::{folders, is_program};

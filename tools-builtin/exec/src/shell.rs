@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tools::protocol::{Access, InvalidTarget, Normaliser, Target, TargetError, Word, Words};
 use tools::schemars::JsonSchema;
 use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::command::{target, variables};
 use crate::prepare::{Prepared, Streams, fail};

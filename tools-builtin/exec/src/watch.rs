@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use tools::policy::{Rule, Verdict};
 use tools::{IgnorePoison as _, ToolContext, ToolError, visible_line};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use crate::aside::{Aside, Origin, Outcome, RunningRecord, Settled, separate_linked};
 use crate::command::command;

@@ -7,9 +7,9 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsS
 use cap_std::fs::{Dir, File, OpenOptions};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use tools_workspace::Workspace;
 
 use crate::draft_name::is_draft;
-use crate::workspace::Workspace;
 
 /// The maximum number of entries searched in a directory.
 const MAX_ENTRIES: usize = 10_000;

@@ -5,13 +5,13 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use tools_workspace::Workspace;
 
 use crate::draft_name::draft_name;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::rename::rename_new;
 use crate::slot::Slot;
-use crate::workspace::Workspace;
 
 /// The maximum number of names tried.
 const ATTEMPTS: usize = 16;

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use serde::Deserialize;
 use tools::{Access, Concern, JsonSchema, Preview, ToolContext, ToolError, tool};
 use tools_text::seven_bit;
+use tools_workspace::Workspace;
 
 use crate::diff::{self, note};
 use crate::draft::Draft;
@@ -19,7 +20,6 @@ use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::view::View;
 use crate::whole_file;
-use crate::workspace::Workspace;
 
 /// The note after the diff of a file that is not UTF-8.
 const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were kept]\n";
@@ -74,7 +74,7 @@ fn apply_edit(files: Files<'_>, call: &EditArguments) -> Result<String, FsError>
         let plan = Plan::new(files, call, &[Access::Read, Access::Write])?;
         let slot = &plan.slot;
         new_script::check_link(files.workspace, path, slot, || {
-            new_script::is_script(&plan.after)
+            tools_workspace::is_script(&plan.after)
         })?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::render_diff);
@@ -123,7 +123,7 @@ impl EditArguments {
         let read = file.and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
         read.is_err()
             || text.len() as u64 == MAX_TEXT
-            || new_script::is_script(text.replacen(&self.old, &self.new, 1).as_bytes())
+            || tools_workspace::is_script(text.replacen(&self.old, &self.new, 1).as_bytes())
     }
 }
 

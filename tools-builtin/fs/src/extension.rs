@@ -7,11 +7,11 @@ use host::settings::{SensitivePlace, Settings, SettingsError};
 use host::{Extension, Parts, folders, inventory};
 use tools::call::FileRoot;
 use tools::context::WorkspaceDomain;
-use tools::policy::{SensitivePath, Sensitivity};
 use tools::visible::visible;
 use tools::{Host, Services, ToolContext, source};
+use tools_workspace::Workspace;
 
-use crate::workspace::Workspace;
+use crate::workspace_access::open_named;
 
 inventory::submit! {
     Extension::new("fs", source!(), Parts {
@@ -19,7 +19,7 @@ inventory::submit! {
         services: insert,
         host: |settings, host| Ok(prepare(settings, host)),
         section: Some(("workspace", |cx, _| Ok(section(cx)))),
-        open_file: |cx, path| cx.service::<Workspace>()?.open_named(cx, path),
+        open_file: |cx, path| open_named(&*cx.service::<Workspace>()?, cx, path),
         ..Parts::NONE
     })
 }
@@ -110,43 +110,4 @@ fn section(cx: &ToolContext) -> String {
          itself is `.`. File tools cannot reach anything outside it.",
         visible(&root)
     )
-}
-
-impl Workspace {
-    /// Adds the places below the root to the sensitive paths of a host, as files that other programs run. If the root lies in a place, all
-    /// of its files are.
-    pub fn protect(&self, host: Host, places: &[SensitivePlace]) -> Host {
-        let mut entries = Vec::new();
-        for place in places {
-            let end = if place.is_folder { "/**" } else { "" };
-            let (start, paths) = match place.path.to_str() {
-                Some(name) if place.path.is_relative() => ("", vec![name.to_owned()]),
-                _ => ("/", self.paths_to(&place.path)),
-            };
-            let paths = paths.iter().filter(|path| *path != ".");
-            entries.extend(paths.filter_map(|path| {
-                let pattern = format!("{start}{path}{end}");
-                SensitivePath::new(pattern, Sensitivity::RunsByItself, place.note).ok()
-            }));
-        }
-        let mut paths = host.sensitive_paths().clone().with_paths(entries);
-        if places.iter().any(|place| self.lies_in(&place.path)) {
-            paths = paths.in_settings_folder();
-        }
-        host.with_sensitive_paths(paths)
-    }
-
-    /// Returns true if the root is a folder, or lies in it and not in a folder of worktrees. One with the home, to which a link may lead, is
-    /// no place of settings.
-    fn lies_in(&self, folder: &Path) -> bool {
-        let home = folders::home().and_then(|home| home.canonicalize().ok());
-        let folder = Some(folder).filter(|folder| folder.is_absolute());
-        let folder = folder.and_then(|folder| folder.canonicalize().ok());
-        folder.is_some_and(|folder| {
-            let has_home = home.is_some_and(|home| home.starts_with(&folder));
-            let mut below = self.root().strip_prefix(&folder).into_iter().flatten();
-            let is_checkout = below.any(|name| name == "worktrees");
-            self.root().starts_with(&folder) && !has_home && !is_checkout
-        })
-    }
 }

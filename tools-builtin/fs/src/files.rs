@@ -1,10 +1,10 @@
 //! [`Files`]: the files of a workspace, as one call reaches them.
 
 use tools::{Access, ToolContext, ToolError};
+use tools_workspace::Workspace;
 
 use crate::error::FsError;
 use crate::path::RelativePath;
-use crate::workspace::Workspace;
 
 /// A call and the workspace in which it works. Nearly every step of a file tool needs both.
 #[derive(Clone, Copy, Debug)]

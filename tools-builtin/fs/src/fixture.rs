@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tools::{Decision, ErrorCode, Execution, Host, Policy, Preview, ToolError};
 use tools_testkit::{RecordingApprover, TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 use crate::draft_name::is_draft;
-use crate::workspace::Workspace;
 
 pub(crate) struct Fixture {
     files: TempWorkspace,

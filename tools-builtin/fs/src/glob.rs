@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 use tools::{ToolContext, ToolError, tool};
+use tools_workspace::Workspace;
 
 use crate::error::FsError;
 use crate::files::Files;
@@ -13,7 +14,6 @@ use crate::listing::is_zero;
 use crate::path::RelativePath;
 use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
-use crate::workspace::Workspace;
 
 /// The maximum number of paths in a result.
 const MAX_MATCHES: usize = 500;

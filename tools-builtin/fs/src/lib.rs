@@ -13,7 +13,8 @@ mod excerpt;
 mod extension;
 mod files;
 mod glob;
-mod hidden;
+#[cfg(test)]
+mod hidden_tests;
 mod ignore_rule;
 mod ignore_rules;
 mod kind;
@@ -43,7 +44,6 @@ mod text_style;
 mod tree_walk;
 mod view;
 mod whole_file;
-mod workspace;
 mod workspace_access;
 mod write;
 
@@ -54,10 +54,8 @@ use tools::{Catalog, RegisterError};
 
 pub use kind::Kind;
 pub use listing::DirEntry;
-pub use new_script::reads_as_script;
-pub use removal_question::is_output;
-pub use repository::{is_repository_data, is_repository_setting};
-pub use workspace::Workspace;
+pub use tools_workspace::Workspace;
+pub use workspace_access::WorkspaceFiles;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///

@@ -8,6 +8,7 @@ use cap_std::fs::Dir;
 use data_encoding::HEXLOWER;
 use tools::protocol::is_invisible;
 use tools::{ToolContext, ToolError, ToolResult, tool};
+use tools_workspace::Workspace;
 
 use crate::counted::counted;
 use crate::draft_name::is_draft;
@@ -17,7 +18,6 @@ use crate::kind::Kind;
 use crate::listing::{DirEntry, Listing};
 use crate::path::RelativePath;
 use crate::slot::Slot;
-use crate::workspace::Workspace;
 
 /// The maximum number of entries in a listing.
 const MAX_ENTRIES: usize = 500;
@@ -106,7 +106,7 @@ fn read_page(
         let name = entry.map_err(FsError::io(&found.path))?.file_name();
         let is_skipped = name.to_str().is_some_and(|name| {
             let path = found.path.child(name);
-            is_draft(name) || path.is_ok_and(|path| hidden.hides(&dir, name, &path))
+            is_draft(name) || path.is_ok_and(|path| hidden.hides(&dir, name, path.as_str()))
         });
         if is_skipped || after.is_some_and(|after| name.as_encoded_bytes() <= after) {
             continue;

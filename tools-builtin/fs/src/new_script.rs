@@ -1,15 +1,13 @@
 //! The question about a new script in the root of the workspace.
 
-use std::io::Read;
-
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
+use tools_workspace::{Workspace, is_script, reads_as_script};
 
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::repository::{self, unless_named};
 use crate::slot::Slot;
-use crate::workspace::Workspace;
 
 /// The ends of names of configurations that are programs.
 const CONFIGURATIONS: [&str; 3] = [".config.", ".conf.", "rc."];
@@ -155,19 +153,6 @@ fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
     let is_file = metadata.is_ok_and(|metadata| metadata.is_file());
     let file = is_file.then(|| workspace.dir().open(path.as_str()));
     file.is_some_and(|file| file.is_ok_and(reads_as_script))
-}
-
-/// Returns true if a file, which is read from its begin, is a script.
-pub fn reads_as_script(file: impl Read) -> bool {
-    let mut begin = Vec::new();
-    file.take(5).read_to_end(&mut begin).is_ok() && is_script(&begin)
-}
-
-/// Returns true if a text begins like a script. Shells run one with a byte order mark, too.
-pub(crate) fn is_script(text: &[u8]) -> bool {
-    text.strip_prefix(b"\xEF\xBB\xBF")
-        .unwrap_or(text)
-        .starts_with(b"#!")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use cap_fs_ext::DirExt;
 use tools::policy::Sensitivity;
 use tools::{Access, Preview, ToolContext, ToolError};
+use tools_workspace::Workspace;
 
 use crate::diff;
 use crate::error::FsError;
@@ -15,7 +16,6 @@ use crate::repository;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::visit_all;
 use crate::whole_file;
-use crate::workspace::Workspace;
 
 /// The bytes of the contents that a preview shows, less than it may have.
 const MAX_BYTES: usize = Preview::MAX_BYTES - 4096;

@@ -6,17 +6,16 @@ use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
 use tools::{Access, Preview, ToolContext, ToolError};
+use tools_workspace::{HiddenSnapshot, Workspace, is_output};
 
 use crate::counted::counted;
 use crate::error::FsError;
 use crate::files::Files;
-use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::removal_question::{is_listed, is_output};
+use crate::removal_question::is_listed;
 use crate::slot::Slot;
 use crate::subtree::{check_not_hidden, visit_all};
-use crate::workspace::Workspace;
 
 /// The maximum number of entries that a preview counts.
 const MAX_COUNTED: u64 = 10_000;

@@ -2,6 +2,7 @@
 
 use tools::{Access, Preview, ToolContext, ToolError};
 use tools_text::MARK;
+use tools_workspace::Workspace;
 
 use crate::counted::counted;
 use crate::diff;
@@ -12,7 +13,6 @@ use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::text_style::TextStyle;
 use crate::whole_file::{self, MAX_COMPARED};
-use crate::workspace::Workspace;
 
 /// Makes the diff of the file as it is now and as it would be.
 pub(crate) fn preview(

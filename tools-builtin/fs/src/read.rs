@@ -9,6 +9,7 @@ use memchr::memchr;
 use tools::image::{MAX_IMAGE_BYTES, image_type};
 use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::{TextEncoding, seven_bit};
+use tools_workspace::Workspace;
 
 use crate::counted::counted;
 use crate::encoding::{Decoded, parse_label};
@@ -21,7 +22,6 @@ use crate::replacement::MAX_FILE;
 use crate::shown::Shown;
 use crate::slot::Slot;
 use crate::whole_file;
-use crate::workspace::Workspace;
 
 /// The size of a read, in bytes. Smaller files are read at once.
 const BLOCK: u64 = 64 * 1024;

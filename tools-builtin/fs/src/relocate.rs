@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 
 use cap_std::fs::{Dir, MetadataExt};
 use tools::{Access, ToolContext, ToolError, tool};
+use tools_workspace::{HiddenSnapshot, Workspace};
 
 use crate::diff::note;
 use crate::error::FsError;
 use crate::files::Files;
-use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::new_script;
 use crate::path::RelativePath;
@@ -17,7 +17,6 @@ use crate::planned_move::{is_sensitive, preview};
 use crate::rename::rename_new;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::{check_not_hidden, visit_all};
-use crate::workspace::Workspace;
 
 /// Moves or renames a file, a link, or a directory with its contents in the workspace. `to` is the complete new path, not a
 /// directory to move into. Overwrites a file or link only if `overwrite` is set, and never a directory. Read-only files are moved
@@ -83,10 +82,10 @@ pub(crate) fn move_entry(
     let is_directory = from.kind == Some(Kind::Directory);
     let hidden = files.workspace.hidden_snapshot();
     // Below a directory, `check_all` looks at each entry.
-    if !is_directory && hidden.has_hidden_below(&from.path) {
+    if !is_directory && hidden.has_hidden_below(from.path.as_str()) {
         return Err(FsError::LeadsToHidden { path: from.path });
     }
-    if hidden.has_hidden_below(&to.path) {
+    if hidden.has_hidden_below(to.path.as_str()) {
         return Err(FsError::LeadsToHidden { path: to.path });
     }
     match to.kind {

@@ -3,22 +3,12 @@
 use tools::policy::Sensitivity;
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
+use tools_workspace::{Workspace, is_output};
 
 use crate::error::FsError;
 use crate::files::Files;
 use crate::path::RelativePath;
 use crate::repository::{self, unless_named};
-use crate::workspace::Workspace;
-
-/// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
-/// files that were settings where they come from: nobody opens an editor or a shell there.
-const OUTPUTS: &str = "target node_modules bower_components .venv venv vendor build dist out .tox .nox \
-    __pycache__ _build deps .build .pio .terraform";
-
-/// Returns true for the name of a folder of build outputs or dependencies.
-pub fn is_output(name: &str) -> bool {
-    OUTPUTS.split(' ').any(|output| output == name)
-}
 
 /// Returns the concern about `fs.remove`: the entry counts, or something at the top of the folder. Deeper files go with their folder.
 pub(crate) fn of_remove(cx: &ToolContext, path: RelativePath, recursive: bool) -> Vec<Concern> {

@@ -7,16 +7,15 @@ use std::time::{Duration, Instant};
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::{Access, Progress, ToolContext, ToolError, tool};
+use tools_workspace::{HiddenSnapshot, Workspace};
 
 use crate::counted::counted;
 use crate::error::FsError;
 use crate::files::Files;
-use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::Slot;
 use crate::subtree::{check_not_hidden, visit_all};
-use crate::workspace::Workspace;
 
 /// The number of removed entries between two progress reports.
 const REPORT_INTERVAL: u64 = 100;

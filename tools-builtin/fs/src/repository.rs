@@ -2,35 +2,15 @@
 
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
+use tools_workspace::{Workspace, is_repository_data, is_repository_setting};
 
 use crate::path::RelativePath;
-use crate::workspace::Workspace;
 
 /// The names of a folder of git.
 const FOLDERS: &str = ".git .bare";
 
-/// The names in a folder of git that make it run programs, obey another folder, bring changes into the next commit (`MERGE_AUTOSTASH`), or
-/// remove files at the next checkout (`sparse-checkout`). The rest is its data.
-const SETTINGS: &str = "MERGE_AUTOSTASH alternates attributes autostash branches commondir config config.worktree git-rebase-todo \
-    gitdir hooks lazygit.yml opts remotes sparse-checkout strategy strategy_opts";
-
 /// Other names in a folder of git.
 const DATA: &str = "index info logs modules objects packed-refs refs shallow worktrees";
-
-/// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks. ASCII case does not count.
-pub fn is_repository_setting(name: &str) -> bool {
-    contains(SETTINGS, name)
-}
-
-/// Returns true if the file with these names below a folder of git is data, which git writes at each commit or fetch.
-pub fn is_repository_data(names: &[&str]) -> bool {
-    // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
-    let has_setting = (0..names.len()).any(|at| {
-        is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"])
-    });
-    // Both have the names of branches below them.
-    matches!(names.first(), Some(&("logs" | "refs"))) || !has_setting
-}
 
 fn contains(names: &str, name: &str) -> bool {
     names.split(' ').any(|one| one.eq_ignore_ascii_case(name))

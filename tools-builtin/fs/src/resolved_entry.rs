@@ -83,8 +83,8 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
-    use crate::workspace::Workspace;
     use tools::Host;
+    use tools_workspace::Workspace;
 
     /// Opens a file and a directory that were changed after they were resolved.
     fn opened_after(

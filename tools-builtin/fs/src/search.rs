@@ -9,6 +9,7 @@ use globset::GlobMatcher;
 use memchr::memchr;
 use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::TextEncoding;
+use tools_workspace::Workspace;
 
 use crate::counted::counted;
 use crate::encoding::{Decoded, parse_label};
@@ -23,7 +24,6 @@ use crate::scan::Scan;
 use crate::shown::Shown;
 use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
-use crate::workspace::Workspace;
 
 /// The size up to which the files of a directory are searched, in bytes. A file that the call names has no limit if it is UTF-8, and
 /// [`MAX_DECODED`] in another encoding.

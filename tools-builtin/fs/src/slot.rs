@@ -5,11 +5,11 @@ use std::io;
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::{Access, Progress, ToolContext, ToolError};
+use tools_workspace::HiddenSnapshot;
 
 use crate::draft_name::is_draft;
 use crate::error::{FsError, LinkFault};
 use crate::files::Files;
-use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::removal_question;
@@ -142,7 +142,7 @@ impl Slot {
             return Err(FsError::Root);
         }
         let kind = slot.kind.unwrap_or(Kind::Unknown);
-        if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
+        if kind != Kind::Directory && hidden.has_hidden_below(slot.path.as_str()) {
             return Err(FsError::LeadsToHidden { path: slot.path });
         }
         Ok((slot, kind))
@@ -195,7 +195,7 @@ fn walk(
     while let Some((index, name)) = names.next() {
         let here = path.prefix(index + 1);
         let is_last = names.peek().is_none();
-        let is_hidden = hidden.hides(&parent, name, &here);
+        let is_hidden = hidden.hides(&parent, name, here.as_str());
         // As if it were missing, so that no error tells that it is there.
         let kind = if is_hidden {
             None
@@ -322,7 +322,7 @@ fn near(
     });
     let names = names.filter(|name| {
         let path = path.child(name).ok();
-        let path = path.filter(|path| !hidden.hides(dir, name, path));
+        let path = path.filter(|path| !hidden.hides(dir, name, path.as_str()));
         path.is_some_and(|path| cx.require(Access::Read, "fs", path.as_str()).is_ok())
     });
     let names: Vec<_> = names.collect();

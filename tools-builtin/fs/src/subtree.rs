@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::ToolContext;
+use tools_workspace::HiddenSnapshot;
 
 use crate::error::FsError;
-use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 
@@ -29,7 +29,7 @@ pub(crate) fn check_not_hidden(
     entry: &RelativePath,
     directory: &RelativePath,
 ) -> Result<(), FsError> {
-    if hidden.hides(dir, name, entry) {
+    if hidden.hides(dir, name, entry.as_str()) {
         Err(FsError::LeadsToHidden {
             path: directory.clone(),
         })

@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::Access;
+use tools_workspace::HiddenSnapshot;
 
 use crate::draft_name::is_draft;
 use crate::error::FsError;
 use crate::files::Files;
-use crate::hidden::HiddenSnapshot;
 use crate::ignore_rules::IgnoreRules;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -172,7 +172,7 @@ impl<'a> TreeWalk<'a> {
             self.skipped.invalid_name += 1;
             return Ok(None);
         };
-        if self.hidden.hides(dir, name, &path) {
+        if self.hidden.hides(dir, name, path.as_str()) {
             return Ok(None);
         }
         let kind = match dir.symlink_metadata(name) {

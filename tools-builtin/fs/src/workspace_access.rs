@@ -1,4 +1,4 @@
-//! The methods of [`Workspace`] that give tools of other crates the same confined access.
+//! [`WorkspaceFiles`]: the methods of [`Workspace`] that give tools of other crates the same confined access.
 //!
 //! ```text
 //! right: cx.need::<Workspace>()?.open_file(cx, &path)?
@@ -12,6 +12,7 @@ use std::fs::File;
 use tools::policy::Verdict;
 use tools::protocol::{Target, ToolName};
 use tools::{Access, ToolContext, ToolError};
+use tools_workspace::Workspace;
 
 use crate::error::FsError;
 use crate::files::Files;
@@ -26,10 +27,9 @@ use crate::remove::remove_entry;
 use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot, create_dir};
 use crate::whole_file::{self, Restyled};
-use crate::workspace::Workspace;
 use crate::write::write_atomically;
 
-/// Confined file access for tools of other crates.
+/// Confined file access for tools of other crates, by a [`Workspace`].
 ///
 /// Unlike `std::fs`, these methods guarantee:
 ///
@@ -40,13 +40,13 @@ use crate::write::write_atomically;
 /// A session can therefore allow your tool to write without having `fs.write`.
 ///
 /// These methods block. Call them from a tool that is not `async`.
-impl Workspace {
+pub trait WorkspaceFiles {
     /// Opens a regular file for reading. The grant must cover reading it.
     ///
     /// ```
     /// use std::io::Read;
     /// use tools::{ToolContext, ToolError, tool};
-    /// use tools_fs::Workspace;
+    /// use tools_fs::{Workspace, WorkspaceFiles as _};
     ///
     /// /// Counts the lines of a file.
     /// #[tool(name = "file.lines", reads = "fs:{path}", needs = Workspace)]
@@ -69,39 +69,7 @@ impl Workspace {
     /// # Errors
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
-    pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
-        self.open_resolved(cx, path).map(|(file, _)| file)
-    }
-
-    /// Opens a file for a person who names it. Returns `None` if tools cannot read it, or if a rule denies it. A link may not lead to a file
-    /// about which a rule asks: the person named another one.
-    pub(crate) fn open_named(&self, cx: &ToolContext, path: &str) -> Option<File> {
-        let (file, found) = self.open_resolved(cx, path).ok()?;
-        let tool = ToolName::new(READ_TOOL.name).ok()?;
-        let verdict = |path: &str| {
-            let targets = [Target::new(Access::Read, "fs", path).ok()?];
-            cx.rulings(&tool, &targets)
-                .map(|ruling| ruling.verdict)
-                .max()
-        };
-        let is_named = RelativePath::try_from(path.to_owned()).is_ok_and(|path| path == found);
-        let is_permitted = verdict(path)? != Verdict::Deny
-            && (is_named || verdict(found.as_str())? == Verdict::Allow);
-        is_permitted.then_some(file)
-    }
-
-    fn open_resolved(
-        &self,
-        cx: &ToolContext,
-        path: &str,
-    ) -> Result<(File, RelativePath), ToolError> {
-        let (files, path) = self.check_granted(cx, path, &[Access::Read])?;
-        let found = Slot::find_existing(files, &path)?;
-        let file = found.open_file()?.into_std();
-        let _shown = Shown::new(files, &found.path, file.metadata().ok());
-        files.show_content(&found.path);
-        Ok((file, found.path))
-    }
+    fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError>;
 
     /// Reads a file of at most 8 MiB, or the file to which a link leads. Returns `None` if there is none, or if it is hidden.
     ///
@@ -111,17 +79,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is larger, cannot be read, lies below a file, or
     ///   leads out of the workspace.
-    pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
-        let (files, path) = self.check_granted(cx, path, &[Access::Read])?;
-        let Some(found) = Slot::find_if_exists(files, &path)? else {
-            return Ok(None);
-        };
-        let file = found.open_file()?.into_std();
-        let _shown = Shown::new(files, &found.path, file.metadata().ok());
-        let content = whole_file::contents(file, &found.path, whole_file::MAX_COMPARED)?;
-        files.show_content(&found.path);
-        Ok(Some(content))
-    }
+    fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError>;
 
     /// Writes a whole file atomically: readers see the old content or the new content. Creates missing parent directories.
     ///
@@ -130,7 +88,7 @@ impl Workspace {
     /// ```
     /// use serde_json::json;
     /// use tools::{Catalog, ErrorCode, Grant, Host, ToolContext, ToolError, tool};
-    /// use tools_fs::Workspace;
+    /// use tools_fs::{Workspace, WorkspaceFiles as _};
     ///
     /// /// Saves a note.
     /// #[tool(name = "note.save", writes = "fs:notes/{name}.md", idempotent, needs = Workspace)]
@@ -169,42 +127,26 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is read-only, cannot be written, or leads out of
     ///   the workspace. The message names the directories that were created before the failure.
-    pub fn write_file(
+    fn write_file(
         &self,
         cx: &ToolContext,
         path: &str,
         content: impl AsRef<[u8]>,
-    ) -> Result<(), ToolError> {
-        let (files, path) = self.check_granted(cx, path, &[Access::Write])?;
-        write_atomically(files, &path, content.as_ref(), true, |_| {
-            Ok(Restyled {
-                bytes: content.as_ref().to_vec(),
-                note: String::new(),
-            })
-        })?;
-        Ok(())
-    }
+    ) -> Result<(), ToolError>;
 
     /// Creates a directory and its missing parents. Succeeds if it exists. The grant must cover writing it.
     ///
     /// # Errors
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if the path exists and is not a directory, cannot be created, or leads out of the workspace.
-    pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let (files, path) = self.check_granted(cx, path, &[Access::Write])?;
-        create(files, &path)?;
-        Ok(())
-    }
+    fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError>;
 
     /// Returns the entries of a directory, sorted by the bytes of their names. The grant must cover reading the directory.
     ///
     /// # Errors
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a directory, has more than 100,000 entries, or leads out of the workspace.
-    pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
-        let (files, path) = self.check_granted(cx, path, &[Access::Read])?;
-        Ok(entries(files, &path)?)
-    }
+    fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError>;
 
     /// Moves a file, a link, or a directory with its contents. Never overwrites.
     ///
@@ -214,53 +156,134 @@ impl Workspace {
     /// # Errors
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `from` does not exist, `to` exists, or either leads out of the workspace.
-    pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
-        let (files, from) = self.check_granted(cx, from, FROM)?;
-        let (_, to) = self.check_granted(cx, to, TO)?;
-        move_entry(files, &from, &to, false)?;
-        Ok(())
-    }
+    fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError>;
 
     /// Removes a file, an empty directory or a link, but not the target of a link. The grant must cover destroying it.
     ///
     /// # Errors
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` does not exist, is a directory with entries, or leads out of the workspace.
-    pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let (files, path) = self.check_granted(cx, path, &[Access::Destroy])?;
-        remove_entry(files, &path, false)?;
-        Ok(())
-    }
+    fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError>;
 
     /// Removes a file, a link, or a directory with its contents. The grant must cover destroying every entry, otherwise nothing is
     /// removed.
     ///
     /// # Errors
     /// Returns the errors of [`remove`](Self::remove). The message gives the number of entries removed before the failure.
-    pub fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let (files, path) = self.check_granted(cx, path, &[Access::Destroy])?;
-        remove_entry(files, &path, true)?;
+    fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError>;
+}
+
+impl WorkspaceFiles for Workspace {
+    fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
+        open_resolved(self, cx, path).map(|(file, _)| file)
+    }
+
+    fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
+        let (files, path) = check_granted(self, cx, path, &[Access::Read])?;
+        let Some(found) = Slot::find_if_exists(files, &path)? else {
+            return Ok(None);
+        };
+        let file = found.open_file()?.into_std();
+        let _shown = Shown::new(files, &found.path, file.metadata().ok());
+        let content = whole_file::contents(file, &found.path, whole_file::MAX_COMPARED)?;
+        files.show_content(&found.path);
+        Ok(Some(content))
+    }
+
+    fn write_file(
+        &self,
+        cx: &ToolContext,
+        path: &str,
+        content: impl AsRef<[u8]>,
+    ) -> Result<(), ToolError> {
+        let (files, path) = check_granted(self, cx, path, &[Access::Write])?;
+        write_atomically(files, &path, content.as_ref(), true, |_| {
+            Ok(Restyled {
+                bytes: content.as_ref().to_vec(),
+                note: String::new(),
+            })
+        })?;
         Ok(())
     }
 
-    /// Normalises a path and checks that the grant covers it.
-    fn check_granted<'a>(
-        &'a self,
-        cx: &'a ToolContext,
-        path: &str,
-        accesses: &[Access],
-    ) -> Result<(Files<'a>, RelativePath), ToolError> {
-        let files = Files::new(cx, self);
-        let path = RelativePath::try_from(path.to_owned());
-        let path = path.map_err(|error| ToolError::execution_failed(error.to_string()))?;
-        for access in accesses {
-            files.require(*access, &path)?;
-        }
-        if *accesses != [Access::Read] {
-            removal_question::check_unasked(files, accesses, &path)?;
-        }
-        Ok((files, path))
+    fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
+        let (files, path) = check_granted(self, cx, path, &[Access::Write])?;
+        create(files, &path)?;
+        Ok(())
     }
+
+    fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
+        let (files, path) = check_granted(self, cx, path, &[Access::Read])?;
+        Ok(entries(files, &path)?)
+    }
+
+    fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
+        let (files, from) = check_granted(self, cx, from, FROM)?;
+        let (_, to) = check_granted(self, cx, to, TO)?;
+        move_entry(files, &from, &to, false)?;
+        Ok(())
+    }
+
+    fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
+        let (files, path) = check_granted(self, cx, path, &[Access::Destroy])?;
+        remove_entry(files, &path, false)?;
+        Ok(())
+    }
+
+    fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
+        let (files, path) = check_granted(self, cx, path, &[Access::Destroy])?;
+        remove_entry(files, &path, true)?;
+        Ok(())
+    }
+}
+
+/// Opens a file for a person who names it. Returns `None` if tools cannot read it, or if a rule denies it. A link may not lead to a file
+/// about which a rule asks: the person named another one.
+pub(crate) fn open_named(workspace: &Workspace, cx: &ToolContext, path: &str) -> Option<File> {
+    let (file, found) = open_resolved(workspace, cx, path).ok()?;
+    let tool = ToolName::new(READ_TOOL.name).ok()?;
+    let verdict = |path: &str| {
+        let targets = [Target::new(Access::Read, "fs", path).ok()?];
+        cx.rulings(&tool, &targets)
+            .map(|ruling| ruling.verdict)
+            .max()
+    };
+    let is_named = RelativePath::try_from(path.to_owned()).is_ok_and(|path| path == found);
+    let is_permitted =
+        verdict(path)? != Verdict::Deny && (is_named || verdict(found.as_str())? == Verdict::Allow);
+    is_permitted.then_some(file)
+}
+
+fn open_resolved(
+    workspace: &Workspace,
+    cx: &ToolContext,
+    path: &str,
+) -> Result<(File, RelativePath), ToolError> {
+    let (files, path) = check_granted(workspace, cx, path, &[Access::Read])?;
+    let found = Slot::find_existing(files, &path)?;
+    let file = found.open_file()?.into_std();
+    let _shown = Shown::new(files, &found.path, file.metadata().ok());
+    files.show_content(&found.path);
+    Ok((file, found.path))
+}
+
+/// Normalises a path and checks that the grant covers it.
+fn check_granted<'a>(
+    workspace: &'a Workspace,
+    cx: &'a ToolContext,
+    path: &str,
+    accesses: &[Access],
+) -> Result<(Files<'a>, RelativePath), ToolError> {
+    let files = Files::new(cx, workspace);
+    let path = RelativePath::try_from(path.to_owned());
+    let path = path.map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    for access in accesses {
+        files.require(*access, &path)?;
+    }
+    if *accesses != [Access::Read] {
+        removal_question::check_unasked(files, accesses, &path)?;
+    }
+    Ok((files, path))
 }
 
 /// Creates a directory and its missing parents.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use tools::{Access, ToolContext, ToolError, tool};
+use tools_workspace::Workspace;
 
 use crate::counted::counted;
 use crate::diff::note;
@@ -14,7 +15,6 @@ use crate::new_script;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::whole_file::{self, Restyled};
-use crate::workspace::Workspace;
 
 /// The maximum number of attempts if other programs change the path meanwhile.
 const ATTEMPTS: usize = 16;
@@ -81,7 +81,7 @@ fn try_write(
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(files, path, options, created)?;
         new_script::check_link(files.workspace, path, &slot, || {
-            new_script::is_script(content)
+            tools_workspace::is_script(content)
         })?;
         let (done, written, kept) = if slot.is_file()? {
             let Restyled { bytes, note } = replacing(&slot)?;

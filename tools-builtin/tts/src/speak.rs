@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use tools::protocol::TargetError;
 use tools::{Access, Content, Target, Targets, ToolContext, ToolError, ToolErrorKind, tool};
-use tools_fs::Workspace;
+use tools_fs::{Workspace, WorkspaceFiles as _};
 
 use crate::error::SpeechError;
 use crate::service::Speech;

@@ -90,6 +90,8 @@ impl Connections {
     }
 
     fn build(&self, names: Names, proxy: Option<Proxy>) -> Result<Client, HttpError> {
+        // reqwest brings no cryptography of its own here. A provider that the program installed earlier stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(USER_AGENT)
             // Redirects are followed by hand, so that each hop passes the grant and the filter. Only the pipeline retries, as

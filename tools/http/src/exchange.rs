@@ -157,7 +157,7 @@ impl Exchange {
     }
 
     fn load_connector(&self) -> Result<TlsConnector, rustls::Error> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = Vec::new();
         for pem in &self.certificates {
             let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();

@@ -3,7 +3,7 @@
 mod count;
 
 use tools::{ToolContext, ToolError, tool};
-use tools_fs::Workspace;
+use tools_fs::{Workspace, WorkspaceFiles as _};
 
 pub use count::{COUNT_TOOL, Lines, Unit, count};
 

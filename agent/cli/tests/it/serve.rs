@@ -93,6 +93,7 @@ pub(crate) async fn over_http(
     person: Person,
     mode: ClientLifecycleMode,
 ) -> RunningService<RoleClient, Person> {
+    tools_testkit::http::install_cryptography();
     person
         .serve_with_lifecycle(StreamableHttpClientTransport::from_uri(url), mode)
         .await

@@ -3,7 +3,7 @@
 use std::fs::{self, Metadata};
 use std::path::Path;
 
-use tools_fs::reads_as_script;
+use tools_workspace::reads_as_script;
 
 use crate::command::has_word;
 use crate::lookup::is_executable;

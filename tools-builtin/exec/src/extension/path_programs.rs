@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use host::settings::SensitivePlace;
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 /// The note of a program.
 const NOTE: &str = "a program in a folder of the PATH, which shells run by its name";

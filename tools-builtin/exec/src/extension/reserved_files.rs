@@ -6,8 +6,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use tools_fs::Workspace;
 use tools_store::private;
+use tools_workspace::Workspace;
 
 /// The error for a file that is missing and cannot be created.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tools::protocol::{TargetError, Words};
 use tools::{JsonSchema, Preview, Targets, Tasks, ToolContext, ToolError, tool, visible_line};
-use tools_fs::Workspace;
+use tools_workspace::Workspace;
 
 use super::interpreted::Interpreted;
 use super::program::Program;

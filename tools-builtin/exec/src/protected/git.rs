@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use tools_fs::is_repository_data;
+use tools_workspace::is_repository_data;
 
 pub(crate) use self::own::author_settings;
 use crate::command::has_word;

@@ -3,7 +3,7 @@
 use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
 use tools::protocol::{Access, Target, ToolName};
 use tools::{Host, ToolContext};
-use tools_fs::is_output;
+use tools_workspace::is_output;
 
 /// The note of a script at the root that a program made executable.
 const SCRIPT: &str = "a new script at the root of the workspace, which others may start";

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use host::folders;
 use rustix::fs::{Access, access};
-use tools_fs::is_output;
+use tools_workspace::is_output;
 
 use super::judge::{Judge, is_sensitive};
 use crate::reserved::without_links;

@@ -22,8 +22,8 @@ use tools::policy::{SensitivePaths, Sensitivity};
 use tools::{Answer, ProtectedFate, ProtectedFile};
 use tools_exec::walls::{Bubblewrap, Layers};
 use tools_exec::{Aside, Sandbox, SetAside, Teller};
-use tools_fs::Workspace;
 use tools_testkit::{RecordingPerson, TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 use crate::background::session::{Session, until};
 use crate::setup::{ALL, run, text};

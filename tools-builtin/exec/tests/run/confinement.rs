@@ -8,8 +8,8 @@ use tools::Answer;
 use tools::policy::SensitivePaths;
 use tools_exec::Sandbox;
 use tools_exec::walls::Layers;
-use tools_fs::Workspace;
 use tools_testkit::{RecordingPerson, TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 use crate::setup::{ALL, host, host_with, may_write, run, sh, text, trial};
 

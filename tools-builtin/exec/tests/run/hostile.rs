@@ -10,8 +10,8 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use tools::Decision;
 use tools_exec::Sandbox;
-use tools_fs::Workspace;
 use tools_testkit::{RecordingApprover, TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 use crate::setup::{ALL, host, may_write, run, sh, text, trial};
 

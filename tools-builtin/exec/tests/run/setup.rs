@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tools::{ToolError, ToolResult};
 use tools_exec::Sandbox;
 use tools_exec::walls::{Confinement, Layers, WallsError};
-use tools_fs::Workspace;
 use tools_testkit::{TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 /// Everything in the workspace.
 pub(crate) const ALL: [&str; 3] = ["fs:read:**", "fs:write:**", "exec:write:**"];

@@ -8,7 +8,7 @@ use std::{fs, io};
 use serde_json::json;
 use tempfile::TempDir;
 use tools::{ErrorCode, Grant, Host, ToolContext, ToolError, tool};
-use tools_fs::{Kind, Workspace};
+use tools_fs::{Kind, Workspace, WorkspaceFiles as _};
 use tools_testkit::{TempWorkspace, TestHost};
 
 /// Saves a note.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
 use tools::{Decision, ToolContext, ToolError};
-use tools_fs::Workspace;
+use tools_fs::{Workspace, WorkspaceFiles as _};
 use tools_testkit::RecordingApprover;
 
 use crate::sensitive::{Bench, concern, put_repository};

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
 use tools::{Catalog, Decision, RegisterError, ToolContext, ToolError, ToolErrorKind, ToolResult};
-use tools_fs::Workspace;
+use tools_fs::{Workspace, WorkspaceFiles as _};
 use tools_testkit::{RecordedApproval, RecordingApprover, TempWorkspace, TestHost};
 
 pub(crate) struct Bench {

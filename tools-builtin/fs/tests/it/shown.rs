@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tools::context::{Exposure, FileAuthors, FileJudge, WriteWatch};
 use tools::{ToolContext, ToolError, tool};
-use tools_fs::Workspace;
+use tools_fs::{Workspace, WorkspaceFiles as _};
 use tools_testkit::{TempWorkspace, TestHost};
 
 /// Opens a file by a tool of another crate.

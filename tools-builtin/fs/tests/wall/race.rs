@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::trap::{CANARY, Trap};
 use serde_json::{Value, json};
 use tools::{ToolContext, ToolError, tool};
-use tools_fs::Workspace;
+use tools_fs::{Workspace, WorkspaceFiles as _};
 
 /// The variables that tell another process its directory and the name of the entry to swap.
 const ROOT: &str = "TOOLCRIB_TEST_SWAP";

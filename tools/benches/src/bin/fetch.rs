@@ -142,6 +142,8 @@ fn measure() {
     let server = Server::start();
     let url = Url::parse(&format!("http://127.0.0.1:{}/page.html", server.port)).unwrap();
     let host = format!("127.0.0.1:{}", server.port);
+    // For the bare client.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let bare = reqwest::Client::builder().no_proxy().build().unwrap();
     let request = async || {
         bare.get(url.clone())

@@ -27,6 +27,8 @@ pub(crate) async fn listen(
     JoinHandle<Result<(), HttpError>>,
     CancellationToken,
 ) {
+    // For the clients of rmcp.
+    tools_testkit::http::install_cryptography();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (server, shutdown) = (server.clone(), CancellationToken::new());

@@ -47,7 +47,7 @@ impl TestAuthority {
         let certificate = params
             .signed_by(&key, &self.issuer)
             .expect("an authority can sign certificates");
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("the provider supports the default versions")

@@ -9,8 +9,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tools::{Answer, ProtectedFate, ProtectedFile};
 use tools_exec::{Aside, Sandbox};
-use tools_fs::Workspace;
 use tools_testkit::{RecordingPerson, TestHost};
+use tools_workspace::Workspace;
 
 use super::{Place, is_landlock_alone, trials_of};
 use crate::setup::{ALL, run, text};

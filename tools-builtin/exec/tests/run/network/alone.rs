@@ -8,10 +8,10 @@ use tools::policy::{Policy, Rule, Verdict};
 use tools::{Answer, Decision, Host, Tasks};
 use tools_exec::Sandbox;
 use tools_exec::walls::Layers;
-use tools_fs::Workspace;
 use tools_http::HttpClient;
 use tools_testkit::http::TestServer;
 use tools_testkit::{RecordingApprover, RecordingPerson, TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 use super::setup::{runtime, trial_alone};
 

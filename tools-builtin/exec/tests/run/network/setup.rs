@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tools_exec::Sandbox;
 use tools_exec::walls::{Confinement, Layers};
-use tools_fs::Workspace;
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::http::TestResolver;
 use tools_testkit::{TempWorkspace, TestHost};
+use tools_workspace::Workspace;
 
 /// Everything in the workspace.
 pub(crate) const ALL: [&str; 3] = ["fs:read:**", "fs:write:**", "exec:write:**"];

@@ -6,14 +6,13 @@ use std::path::{Component, Path, PathBuf};
 
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::Dir;
-
-use crate::path::RelativePath;
+use tools::protocol::Normaliser;
 
 /// The maximum number of links followed while resolving a hidden path.
 const MAX_LINKS: usize = 40;
 
 /// The device and inode number of a file or directory.
-pub(crate) type Identity = (u64, u64);
+pub type Identity = (u64, u64);
 
 /// Host paths that no tool of a workspace can access. They need not exist yet.
 #[derive(Debug, Default)]
@@ -26,7 +25,7 @@ pub(crate) struct Hidden {
 
 /// The hidden paths together with the identities of the files that exist there at one moment.
 #[derive(Debug)]
-pub(crate) struct HiddenSnapshot<'a> {
+pub struct HiddenSnapshot<'a> {
     below: &'a [String],
     /// The identities of the hidden paths that exist.
     identities: Vec<Identity>,
@@ -66,8 +65,8 @@ impl Hidden {
 
 impl HiddenSnapshot<'_> {
     /// Returns true if the entry is a hidden path or lies below one, by its path or by its identity.
-    pub(crate) fn hides(&self, dir: &Dir, name: &str, path: &RelativePath) -> bool {
-        self.hides_path(path.as_str())
+    pub fn hides(&self, dir: &Dir, name: &str, path: &str) -> bool {
+        self.hides_path(path)
             || !self.identities.is_empty()
                 && dir.symlink_metadata(name).is_ok_and(|metadata| {
                     self.identities.contains(&(metadata.dev(), metadata.ino()))
@@ -75,15 +74,13 @@ impl HiddenSnapshot<'_> {
     }
 
     /// Returns true if a path without links is hidden or lies below a hidden path.
-    pub(crate) fn hides_path(&self, path: &str) -> bool {
+    pub fn hides_path(&self, path: &str) -> bool {
         self.below.iter().any(|hidden| is_within(path, hidden))
     }
 
     /// Returns true if a hidden path lies at or below this path.
-    pub(crate) fn has_hidden_below(&self, path: &RelativePath) -> bool {
-        self.below
-            .iter()
-            .any(|hidden| is_within(hidden, path.as_str()))
+    pub fn has_hidden_below(&self, path: &str) -> bool {
+        self.below.iter().any(|hidden| is_within(hidden, path))
     }
 }
 
@@ -98,8 +95,7 @@ pub(crate) fn paths_below(root: &Path, place: &Path) -> Vec<String> {
         };
         let names: Option<Vec<&str>> = below.iter().map(|name| name.to_str()).collect();
         // A path that is not a valid argument cannot be requested by a call.
-        let path = names.and_then(|names| RelativePath::try_from(names.join("/")).ok());
-        let path = path.map(|path| path.to_string());
+        let path = names.and_then(|names| Normaliser::Path.apply(&names.join("/")).ok());
         if let Some(path) = path.filter(|path| !paths.contains(path)) {
             paths.push(path);
         }
@@ -161,6 +157,3 @@ fn identity(place: &Path) -> Option<Identity> {
     let metadata = fs::metadata(place).ok()?;
     Some((metadata.dev(), metadata.ino()))
 }
-
-#[cfg(test)]
-mod tests;

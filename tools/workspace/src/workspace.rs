@@ -9,7 +9,10 @@ use std::sync::{Mutex, MutexGuard};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use tools::IgnorePoison as _;
+use host::folders;
+use host::settings::SensitivePlace;
+use tools::policy::{SensitivePath, Sensitivity};
+use tools::{Host, IgnorePoison as _};
 
 use crate::hidden::{self, Hidden, HiddenSnapshot, Identity};
 
@@ -23,7 +26,7 @@ const MAX_VISITED: usize = 10_000;
 ///
 /// ```
 /// use tools::{Grant, Host};
-/// use tools_fs::Workspace;
+/// use tools_workspace::Workspace;
 ///
 /// let cx = Host::new()
 ///     .with_grant(Grant::parse(["fs:read:**"])?)
@@ -114,24 +117,62 @@ impl Workspace {
         format!("{device:x}:{number:x}")
     }
 
+    /// Adds the places below the root to the sensitive paths of a host, as files that other programs run. If the root lies in a place, all
+    /// of its files are.
+    pub fn protect(&self, host: Host, places: &[SensitivePlace]) -> Host {
+        let mut entries = Vec::new();
+        for place in places {
+            let end = if place.is_folder { "/**" } else { "" };
+            let (start, paths) = match place.path.to_str() {
+                Some(name) if place.path.is_relative() => ("", vec![name.to_owned()]),
+                _ => ("/", self.paths_to(&place.path)),
+            };
+            let paths = paths.iter().filter(|path| *path != ".");
+            entries.extend(paths.filter_map(|path| {
+                let pattern = format!("{start}{path}{end}");
+                SensitivePath::new(pattern, Sensitivity::RunsByItself, place.note).ok()
+            }));
+        }
+        let mut paths = host.sensitive_paths().clone().with_paths(entries);
+        if places.iter().any(|place| self.lies_in(&place.path)) {
+            paths = paths.in_settings_folder();
+        }
+        host.with_sensitive_paths(paths)
+    }
+
+    /// Returns true if the root is a folder, or lies in it and not in a folder of worktrees. One with the home, to which a link may lead, is
+    /// no place of settings.
+    fn lies_in(&self, folder: &Path) -> bool {
+        let home = folders::home().and_then(|home| home.canonicalize().ok());
+        let folder = Some(folder).filter(|folder| folder.is_absolute());
+        let folder = folder.and_then(|folder| folder.canonicalize().ok());
+        folder.is_some_and(|folder| {
+            let has_home = home.is_some_and(|home| home.starts_with(&folder));
+            let mut below = self.root().strip_prefix(&folder).into_iter().flatten();
+            let is_checkout = below.any(|name| name == "worktrees");
+            self.root().starts_with(&folder) && !has_home && !is_checkout
+        })
+    }
+
     /// Returns the hidden paths with the device and inode numbers of those that exist now.
-    pub(crate) fn hidden_snapshot(&self) -> HiddenSnapshot<'_> {
+    pub fn hidden_snapshot(&self) -> HiddenSnapshot<'_> {
         self.hidden.snapshot()
     }
 
-    pub(crate) fn dir(&self) -> &Dir {
+    /// Returns the open directory. What a tool opens in it must be in the grant and not hidden.
+    pub fn dir(&self) -> &Dir {
         &self.dir
     }
 
     /// Locks the workspace for a change, so that no other call of it interferes between check and change.
-    pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
+    pub fn lock_changes(&self) -> MutexGuard<'_, ()> {
         // The lock guards no data that a panic could leave inconsistent.
         self.changing.lock().ignore_poison()
     }
 
     /// Marks a directory as visited. Returns true if it was not visited before.
     #[cfg(target_os = "linux")]
-    pub(crate) fn is_first_visit(&self, directory: Identity) -> bool {
+    pub fn is_first_visit(&self, directory: Identity) -> bool {
         let mut visited = self.visited.lock().ignore_poison();
         visited.len() < MAX_VISITED && visited.insert(directory)
     }

@@ -1,9 +1,9 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use tools_workspace::Workspace;
 
 use crate::fixture::Fixture;
-use crate::workspace::Workspace;
 
 /// A fixture whose workspace hides these paths below its root.
 fn hiding(fixture: Fixture, places: &[&str]) -> Fixture {
