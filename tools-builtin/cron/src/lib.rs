@@ -10,7 +10,6 @@ mod jobs;
 mod list;
 mod lock;
 mod next;
-mod pattern;
 mod row;
 mod schedule;
 mod serve;

@@ -3,11 +3,21 @@
 use std::fmt;
 use std::str::FromStr;
 
+use croner::Cron;
+use croner::errors::CronError;
+use croner::parser::{CronParser, Seconds, Year};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::{Pattern, WrongField};
+/// The fields of a cron expression, in order.
+const FIELDS: [&str; 5] = [
+    "minute (0-59)",
+    "hour (0-23)",
+    "day of the month (1-31)",
+    "month (1-12)",
+    "weekday (0-7)",
+];
 
 /// The expressions with a name.
 const NAMED: [(&str, &str); 7] = [
@@ -71,7 +81,7 @@ impl fmt::Display for Schedule {
 #[serde(try_from = "String", into = "String")]
 pub struct CronExpression {
     text: String,
-    pattern: Pattern,
+    cron: Box<Cron>,
     pub(crate) is_fixed: bool,
 }
 
@@ -115,7 +125,7 @@ pub enum InvalidCron {
 impl CronExpression {
     /// Returns the first matching time on a clock after `wall`, or `None` if there is none.
     pub(crate) fn next_match(&self, wall: DateTime) -> Option<DateTime> {
-        self.pattern.next_match(wall)
+        self.cron.find_next_occurrence(&wall, false).ok()
     }
 }
 
@@ -134,29 +144,49 @@ impl FromStr for CronExpression {
             });
         }
         let fields: Vec<_> = expanded.split_whitespace().collect();
-        let Ok(fields) = <[&str; 5]>::try_from(fields.as_slice()) else {
+        let [minute, hour, day, _, weekday] = fields[..] else {
             return Err(InvalidCron::Fields {
                 text: text.to_owned(),
                 found: fields.len(),
             });
         };
-        let wrong = |WrongField {
-                         field,
-                         text,
-                         reason,
-                     }| InvalidCron::Field {
-            field,
-            text,
-            reason,
-        };
-        let pattern = Pattern::from_fields(fields).map_err(wrong)?;
-        let [minute, hour, ..] = fields;
+        let is_both = [day, weekday]
+            .iter()
+            .any(|field| field.starts_with(['*', '?']));
+        let parser = CronParser::builder()
+            .seconds(Seconds::Disallowed)
+            .year(Year::Disallowed)
+            .dom_and_dow(is_both);
+        let parser = parser.build();
+        let cron = parser
+            .parse(&fields.join(" "))
+            .map_err(|error| wrong_field(&parser, &fields, &error))?;
         let is_fixed = !minute.starts_with('*') && !hour.starts_with('*');
         Ok(Self {
             text: text.to_owned(),
-            pattern,
+            cron: Box::new(cron),
             is_fixed,
         })
+    }
+}
+
+/// Returns the error about the first wrong field. Alone, each field shows whether it is the wrong one.
+fn wrong_field(parser: &CronParser, fields: &[&str], error: &CronError) -> InvalidCron {
+    let found = (0..FIELDS.len()).find_map(|position| {
+        let mut alone = ["*"; 5];
+        alone[position] = fields[position];
+        Some((
+            FIELDS[position],
+            fields[position].to_owned(),
+            parser.parse(&alone.join(" ")).err()?.to_string(),
+        ))
+    });
+    let (field, text, reason) =
+        found.unwrap_or_else(|| ("of all", fields.join(" "), error.to_string()));
+    InvalidCron::Field {
+        field,
+        text,
+        reason: reason.trim_end_matches('.').to_owned(),
     }
 }
 

@@ -7,7 +7,6 @@ mod check;
 mod fixture;
 mod gone;
 mod next;
-mod pattern;
 mod repeated;
 mod serve;
 mod service;
