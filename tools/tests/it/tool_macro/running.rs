@@ -26,7 +26,7 @@ fn computing() -> String {
 }
 
 /// Blocks for longer than a plain function may.
-#[tool(pure, example({} => null))]
+#[tool(pure, example({}))]
 fn dozing() {
     thread::sleep(Duration::from_millis(30));
 }
