@@ -20,15 +20,10 @@ const MAX_UNSYNCED: Duration = Duration::from_millis(50);
 /// durable, and a record that is lost takes all later ones with it.
 #[derive(Default)]
 pub(crate) struct Log {
-    disk: Option<Box<dyn Disk>>,
+    /// Waits until the log is on the disk as it is.
+    disk: Option<Box<dyn FnMut() -> io::Result<()> + Send>>,
     /// The time of the first commit after the last synchronisation.
     unsynced: Option<Instant>,
-}
-
-/// The disk with the log.
-pub(crate) trait Disk: Send {
-    /// Waits until the log is durable as it is.
-    fn sync(&mut self) -> io::Result<()>;
 }
 
 /// The file of a log, opened on first use. It exists after the first commit, and until the connection is closed.
@@ -48,7 +43,7 @@ impl Log {
         }))
     }
 
-    pub(crate) fn on(disk: impl Disk + 'static) -> Self {
+    fn on(disk: impl FnMut() -> io::Result<()> + Send + 'static) -> Self {
         Self {
             disk: Some(Box::new(disk)),
             unsynced: None,
@@ -65,7 +60,7 @@ impl Log {
     /// Makes all commits durable.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         if let (Some(disk), Some(_)) = (&mut self.disk, self.unsynced) {
-            disk.sync()?;
+            disk()?;
             self.unsynced = None;
         }
         Ok(())
@@ -87,7 +82,7 @@ impl Log {
     }
 }
 
-impl Disk for LogFile {
+impl LogFile {
     fn sync(&mut self) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -161,11 +156,19 @@ mod tests {
         fn journal(self: &Arc<Self>) -> SqliteJournal {
             let path = self.path("journal");
             let connection = open::to_write(&path, Durability::Process).unwrap();
-            let log = Log::on(self.clone());
+            let disk = self.clone();
+            let log = Log::on(move || disk.sync());
             SqliteJournal {
                 writer: Arc::new(Writer::start(connection, path, log).unwrap()),
                 options: JournalOptions::default(),
             }
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            let length = fs::metadata(self.path("journal-wal"))?.len() as usize;
+            self.safe.store(length, Ordering::SeqCst);
+            self.syncs.fetch_add(1, Ordering::SeqCst);
+            Ok(())
         }
 
         fn path(&self, name: &str) -> PathBuf {
@@ -184,15 +187,6 @@ mod tests {
             let length = fs::metadata(self.path("journal-wal")).unwrap().len() as usize;
             copy("journal-wal", safe + (length - safe) * torn / 100);
             rows(&after.path().join("journal"))
-        }
-    }
-
-    impl Disk for Arc<LossyDisk> {
-        fn sync(&mut self) -> io::Result<()> {
-            let length = fs::metadata(self.path("journal-wal"))?.len() as usize;
-            self.safe.store(length, Ordering::SeqCst);
-            self.syncs.fetch_add(1, Ordering::SeqCst);
-            Ok(())
         }
     }
 
