@@ -6,6 +6,7 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tools::protocol::canonical_json;
 use tools::{Content, Json, OutputStore, ToolCall, ToolResult};
 
 /// The time from which on a call counts as a wait.
@@ -40,8 +41,12 @@ pub struct Repeated {
 #[derive(Debug)]
 pub(crate) struct RepeatGuard {
     limits: RepeatLimits,
-    /// The last results of the calls, by the name of the tool. Arguments are compared and not hashed, because they are shared.
-    calls: HashMap<String, Vec<LastResult>>,
+    /// The last results of the calls, by the hash of the tool's name and the arguments.
+    calls: HashMap<u64, LastResult>,
+    /// The number of times that all counts of [`LastResult::times`] started anew.
+    times_resets: u64,
+    /// The number of times that all counts of [`LastResult::rounds`] started anew.
+    rounds_resets: u64,
     hasher: RandomState,
     /// The version of the conversation's compaction.
     compaction: u64,
@@ -49,14 +54,31 @@ pub(crate) struct RepeatGuard {
 
 #[derive(Debug)]
 struct LastResult {
-    arguments: Json,
     hash: u64,
     /// The number of turns with this call and result since another call had an effect.
-    times: u32,
+    times: Count,
     /// The number of turns with this call and result since another call was new or had another result than before.
-    rounds: u32,
+    rounds: Count,
     /// The number of the last turn with this call.
     turn: u64,
+}
+
+/// A count that is 0 once all counts of its kind have started anew. A visit of each count would make long runs quadratic.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    number: u32,
+    /// The number of resets when it was counted.
+    resets: u64,
+}
+
+impl Count {
+    fn since(self, resets: u64) -> u32 {
+        if self.resets == resets {
+            self.number
+        } else {
+            0
+        }
+    }
 }
 
 /// The consequences of a call for the results of others.
@@ -82,6 +104,8 @@ impl RepeatGuard {
         Self {
             limits,
             calls: HashMap::new(),
+            times_resets: 0,
+            rounds_resets: 0,
             hasher: RandomState::new(),
             compaction: 0,
         }
@@ -108,40 +132,36 @@ impl RepeatGuard {
             return 1;
         }
         let hash = self.hash(result);
-        let arguments = &call.arguments;
-        let calls = self.calls.get_mut(&call.name);
-        let last = calls.and_then(|calls| {
-            let at = calls.iter().position(|last| last.arguments == *arguments)?;
-            Some(calls.swap_remove(at))
-        });
+        let call = self
+            .hasher
+            .hash_one((&call.name, canonical_json(&call.arguments)));
         // A result that changes is progress, so a tool may be polled.
-        let last = last.filter(|last| last.hash == hash);
-        let is_new = last.is_none();
-        for other in self.calls.values_mut().flatten() {
-            if effect.is_write || effect.is_wait {
-                // The call may have changed what the others read.
-                other.times = 0;
-            }
-            if is_new || effect.is_wait {
-                other.rounds = 0;
-            }
-        }
-        let mut last = last.unwrap_or(LastResult {
-            arguments: arguments.clone(),
-            hash,
-            times: 0,
-            rounds: 0,
-            turn: 0,
-        });
+        let last = self.calls.get(&call).filter(|last| last.hash == hash);
+        let counted = last.is_none_or(|last| last.turn != turn);
+        let mut times = last.map_or(0, |last| last.times.since(self.times_resets));
+        let mut rounds = last.map_or(0, |last| last.rounds.since(self.rounds_resets));
         // Equal calls of one turn were made without a look at each other's results.
-        if is_new || last.turn != turn {
-            last.times = last.times.saturating_add(1);
-            last.rounds = last.rounds.saturating_add(1);
+        if counted {
+            times = times.saturating_add(1);
+            rounds = rounds.saturating_add(1);
         }
-        last.turn = turn;
-        let times = last.times.max(last.rounds).max(1);
-        self.calls.entry(call.name.clone()).or_default().push(last);
-        times
+        // The counts of this call alone go on: the call may have changed what the others read.
+        self.times_resets += u64::from(effect.is_write || effect.is_wait);
+        self.rounds_resets += u64::from(last.is_none() || effect.is_wait);
+        let last = LastResult {
+            hash,
+            times: Count {
+                number: times,
+                resets: self.times_resets,
+            },
+            rounds: Count {
+                number: rounds,
+                resets: self.rounds_resets,
+            },
+            turn,
+        };
+        self.calls.insert(call, last);
+        times.max(rounds).max(1)
     }
 
     /// Returns true if a call with this result took so long that it probably waited for a change, such as the end of a job.

@@ -4,7 +4,9 @@ mod handler;
 mod masking;
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use protocol::wire::schema::Unsendable;
 use protocol::wire::{Format, FormatCell, Strictness, WireTool};
@@ -45,7 +47,12 @@ pub struct Entry {
     pub(crate) is_closed: bool,
     /// The output schema, which few tools have.
     output: Option<Box<Inspected>>,
+    /// The number of times that the handler held its thread for longer than [`MAX_HOLD`].
+    holds: AtomicU32,
 }
+
+/// The time for which a handler may hold its thread without a warning. Other calls, sessions and timers of the thread wait meanwhile.
+const MAX_HOLD: Duration = Duration::from_millis(10);
 
 /// The tool on each wire, or the reason that it cannot be sent there.
 type WireCells = FormatCell<Result<Arc<WireTool>, Unsendable>>;
@@ -332,6 +339,7 @@ impl Entry {
             parameters: inspected.0,
             is_closed,
             output: inspected.1.map(Box::new),
+            holds: AtomicU32::new(0),
         })
     }
 
@@ -370,6 +378,23 @@ impl Entry {
                 .validator(schema)
                 .map(|validator| (schema, validator)),
         )
+    }
+
+    /// Notes that the handler has held its thread since then. Logs a warning the first time that it was too long.
+    pub(crate) fn note_hold(&self, since: Instant) {
+        let held = since.elapsed();
+        if held > MAX_HOLD && self.holds.fetch_add(1, Ordering::Relaxed) == 0 {
+            tracing::warn!(
+                tool = %self.name(),
+                "a call held its thread for {} ms, so other calls and sessions waited; write a plain `fn` with `blocking`, or await",
+                held.as_millis()
+            );
+        }
+    }
+
+    /// Returns the number of times that the handler held its thread for too long.
+    pub(crate) fn holds(&self) -> u32 {
+        self.holds.load(Ordering::Relaxed)
     }
 
     /// Returns the error of calls to a tool with a schema that does not compile.

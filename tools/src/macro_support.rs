@@ -27,7 +27,7 @@ use crate::tool_error::{ToolError, ToolErrorKind};
 pub use crate::context::{Need, ServiceField};
 pub use crate::handler::HandlerFuture;
 pub use crate::handler::KeptCall;
-pub use crate::handler::blocking::{preview_blocking, run_blocking};
+pub use crate::handler::blocking::{preview_blocking, run_blocking, run_short};
 pub use crate::linked::expect_linked;
 pub use crate::source::Source;
 pub use crate::submission::Submission;

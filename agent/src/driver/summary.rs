@@ -130,7 +130,7 @@ impl Driver {
                 problem: Some(problem),
             }))
         };
-        let turn = match self.complete(&messages, None, most, run_cx).await {
+        let turn = match self.complete(&messages, None, None, most, run_cx).await {
             None => {
                 run.cancel();
                 return Ok(None);

@@ -1,5 +1,6 @@
 //! Requests a turn of the model, after a compaction if it is necessary.
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 use tools::protocol::{Message, Part};
@@ -62,7 +63,9 @@ impl Driver {
             });
         };
         let request = run.request_messages();
-        let Some(turn) = self.complete(&request, Some(&send), 0, run_cx).await else {
+        let replies = matches!(request, Cow::Borrowed(_)).then(|| run.replies());
+        let sent = self.complete(&request, replies, Some(&send), 0, run_cx);
+        let Some(turn) = sent.await else {
             run.cancel();
             return Ok(());
         };
@@ -110,12 +113,14 @@ impl Driver {
     pub(super) async fn complete(
         &self,
         messages: &[Message],
+        replies: Option<usize>,
         text_sink: Option<TextSink<'_>>,
         min_output_tokens: u32,
         run_cx: &RunContext<'_>,
     ) -> Option<Result<Turn, DriverError>> {
         let cx = run_cx.session.context();
         let request = Request {
+            replies,
             agent: cx.agent(),
             deadline: cx.deadline(),
             retry_sink: Some(&|retry| {

@@ -88,6 +88,8 @@ pub trait Provider: Send + Sync {
 pub struct Request<'a> {
     /// The conversation, oldest message first.
     pub messages: &'a [Message],
+    /// The number of the model's messages among them. `None` if it is not known: set it so together with other messages.
+    pub replies: Option<usize>,
     /// The tools that the model may call.
     pub tools: &'a ToolSet,
     /// Cancelled when the turn is no longer needed.
@@ -123,6 +125,7 @@ impl<'a> Request<'a> {
     ) -> Self {
         Self {
             messages,
+            replies: None,
             tools,
             cancellation,
             agent: None,

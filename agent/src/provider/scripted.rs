@@ -88,12 +88,11 @@ impl Provider for Scripted {
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        let played = request
-            .messages
-            .iter()
-            // The place in the script is that of the conversation, so that a resumed session does nothing twice.
-            .filter(|message| message.role == Role::Assistant)
-            .count();
+        // The place in the script is that of the conversation, so that a resumed session does nothing twice.
+        let played = request.replies.unwrap_or_else(|| {
+            let roles = request.messages.iter().map(|message| message.role);
+            roles.filter(|role| *role == Role::Assistant).count()
+        });
         let turn = self.turns.get(played).cloned();
         let turns = self.turns.len();
         Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns { turns })))

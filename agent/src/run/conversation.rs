@@ -18,6 +18,8 @@ pub(super) struct Conversation {
     /// The ids of all calls, each with the lowest suffix that may be unused. Blank ids share the empty key. Collecting the ids
     /// for each turn would make long runs quadratic.
     used_ids: BTreeMap<String, u64>,
+    /// The number of messages of the model. A count for each request would make long runs quadratic.
+    replies: usize,
     counted: Option<CountedRequest>,
 }
 
@@ -37,6 +39,7 @@ impl Conversation {
 
     /// Appends a message whose calls have [unique ids](Self::rename_calls).
     pub(super) fn push(&mut self, message: Message) {
+        self.replies += usize::from(message.role == Role::Assistant);
         // Weak references do not make it copy the messages.
         Arc::make_mut(&mut self.messages).push(message);
     }
@@ -79,6 +82,11 @@ impl Conversation {
 }
 
 impl Run {
+    /// Returns the number of messages of the model in the conversation.
+    pub(crate) fn replies(&self) -> usize {
+        self.messages.replies
+    }
+
     /// Records the bytes that the messages have in a request.
     pub(crate) fn record_bytes(&mut self, bytes: u64) {
         self.messages.counted = Some(CountedRequest {
@@ -122,9 +130,12 @@ impl From<Vec<Message>> for Conversation {
         let ids = messages.iter().flat_map(Message::calls);
         let ids = ids.map(|call| &call.id).filter(|id| !id.is_empty());
         let used_ids = ids.map(|id| (id.clone(), 2)).collect();
+        let roles = messages.iter().map(|message| message.role);
+        let replies = roles.filter(|role| *role == Role::Assistant).count();
         Self {
             messages: Arc::new(messages),
             used_ids,
+            replies,
             counted: None,
         }
     }

@@ -19,6 +19,20 @@ impl Programs {
         per_round(rounds, |count| self.instructions_of(&[scenario, count]))
     }
 
+    /// Returns the instructions of a round after 10,000 rounds, of one after 100 = 1.
+    pub fn growth(&self, scenario: &str) -> f64 {
+        let rounds = 400;
+        let after = |before: u64| {
+            let count = |rounds: u64| self.instructions_of(&[scenario, &rounds.to_string()]);
+            count(before + rounds) - count(before)
+        };
+        thread::scope(|scope| {
+            let late = scope.spawn(|| after(10_000));
+            let early = after(100);
+            late.join().unwrap() / early
+        })
+    }
+
     /// Returns the instructions of a process's first validated call beyond those of a later call, which takes `later`.
     pub fn first(&self, later: f64) -> f64 {
         self.instructions_of(&["first", "1"]) - self.instructions_of(&["first", "0"]) - later

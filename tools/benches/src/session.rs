@@ -168,6 +168,8 @@ struct RepeatingProvider {
     arguments: Json,
     left: AtomicU64,
     usage: Option<Usage>,
+    /// True if each call has other arguments.
+    is_varied: bool,
 }
 
 impl Provider for RepeatingProvider {
@@ -182,11 +184,14 @@ impl Provider for RepeatingProvider {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
                 left.checked_sub(1)
             }) {
-            Ok(left) => Turn::calls([ToolCall::new(
-                format!("call_{left}"),
-                self.name,
-                self.arguments.clone(),
-            )]),
+            Ok(left) => {
+                let arguments = if self.is_varied {
+                    serde_json::json!({"a": left, "b": 1}).into()
+                } else {
+                    self.arguments.clone()
+                };
+                Turn::calls([ToolCall::new(format!("call_{left}"), self.name, arguments)])
+            }
             Err(_) => Turn::answer("done"),
         };
         let usage = self.usage;
@@ -227,18 +232,37 @@ fn history(count: usize) -> Vec<Message> {
     (0..count).map(|number| message(part(number))).collect()
 }
 
+/// Runs `steps` steps that each call `add` with other arguments.
+///
+/// # Panics
+/// Panics if a call fails.
+pub async fn varied_steps(steps: u64, checkpoints: bool) {
+    run_steps("add", crate::ADD, steps, 0, checkpoints, true).await;
+}
+
 /// Runs `steps` steps of one call each, in a session that starts with `messages` messages. With checkpoints, the provider also reports
 /// its usage and the size of the context is known, so that requests are measured.
 ///
 /// # Panics
 /// Panics if a call fails.
-#[allow(clippy::unwrap_used)]
 pub async fn steps(
     name: &'static str,
     arguments: &str,
     steps: u64,
     messages: usize,
     checkpoints: bool,
+) {
+    run_steps(name, arguments, steps, messages, checkpoints, false).await;
+}
+
+#[allow(clippy::unwrap_used)]
+async fn run_steps(
+    name: &'static str,
+    arguments: &str,
+    steps: u64,
+    messages: usize,
+    checkpoints: bool,
+    is_varied: bool,
 ) {
     let mut cx = granted();
     if checkpoints {
@@ -262,6 +286,7 @@ pub async fn steps(
         arguments,
         left: steps.into(),
         usage,
+        is_varied,
     };
     // Repeated calls are counted, but have no consequence.
     let mut options = RunOptions {

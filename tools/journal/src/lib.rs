@@ -8,6 +8,7 @@ mod entry;
 mod erase;
 mod fork;
 mod ledger;
+mod log;
 mod open;
 mod row;
 mod sqlite;

@@ -9,8 +9,9 @@ use tools::journal::{
 };
 use tools::protocol::canonical_json;
 use tools::{Digest, ErrorCode, Json, ToolResult};
-use tools_store::Durability;
+use tools_store::{Durability, StoreError};
 
+use crate::log::Log;
 use crate::open;
 use crate::open::OpenError;
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
@@ -20,10 +21,14 @@ use crate::writer::Writer;
 ///
 /// Several processes may write to one file. A method returns after its commit. Concurrent calls share a commit; while the queue
 /// of 1,024 entries is full, further calls wait. Dropping the last clone waits until the queue is written and the file is closed.
+///
+/// With [`Durability::Power`], [`begin`](Journal::begin) and [`start`](Self::start) also wait for the disk, together with all records before
+/// them. So an effect never precedes its intent, nor the outcome that led to it. Other records, such as the outcome of the last call, are
+/// on the disk after 50 ms. If a loss of power takes an outcome, the call counts as one that was begun.
 #[derive(Clone)]
 pub struct SqliteJournal {
     pub(crate) writer: Arc<Writer>,
-    options: JournalOptions,
+    pub(crate) options: JournalOptions,
 }
 
 impl SqliteJournal {
@@ -33,10 +38,13 @@ impl SqliteJournal {
     /// Returns an error if the file cannot be opened or created, is not a journal, or was written by a newer version.
     pub fn open(path: impl AsRef<Path>, options: JournalOptions) -> Result<Self, OpenError> {
         let path = path.as_ref();
-        let durability = options.durability;
-        let connection = open::to_write(path, durability)?;
+        let connection = open::to_write(path, options.durability)?;
+        let log = match options.durability {
+            Durability::Power => Log::of(&connection, path).map_err(StoreError::from)?,
+            _ => Log::default(),
+        };
         Ok(Self {
-            writer: Arc::new(Writer::start(connection, path.to_owned())?),
+            writer: Arc::new(Writer::start(connection, path.to_owned(), log)?),
             options,
         })
     }
@@ -69,7 +77,7 @@ impl Journal for SqliteJournal {
             attempt: Some(attempt),
             ..Row::from_call(INTENT, &call, self.options.arguments)
         };
-        Box::pin(self.writer.run(move |ledger| {
+        Box::pin(self.writer.run_durably(move |ledger| {
             // In the transaction of the append, because another process may resume the same session: a call with a key runs
             // at most once.
             if let Some(key) = &row.key
@@ -162,7 +170,7 @@ impl std::fmt::Debug for SqliteJournal {
 /// Options for [`SqliteJournal::open`](crate::SqliteJournal::open).
 #[derive(Clone, Debug)]
 pub struct JournalOptions {
-    /// The failures that an acknowledged record survives. By default a loss of power is one, because a call that may run only
+    /// The failures that an acknowledged intent survives. By default a loss of power is one, because a call that may run only
     /// once must not be forgotten. The example `rate` measures how much faster [`Durability::Process`] is.
     pub durability: Durability,
     /// Whether to store arguments, and the messages of refusals, which may quote arguments. Values that a schema marks as

@@ -17,7 +17,7 @@ impl SqliteJournal {
         let session = session.to_owned();
         Box::pin(
             self.writer
-                .run(move |ledger| ledger.start(&session, &start)),
+                .run_durably(move |ledger| ledger.start(&session, &start)),
         )
     }
 

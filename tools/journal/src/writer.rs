@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tools::journal::JournalError;
 
 use crate::ledger::Ledger;
+use crate::log::Log;
 use crate::open::{Fault, OpenError, SCHEMA};
 
 /// The capacity of the queue. Senders wait while it is full.
@@ -26,12 +27,17 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread that writes to the journal at `path`, which the connection has open.
-    pub(crate) fn start(connection: Connection, path: PathBuf) -> Result<Self, OpenError> {
+    /// Starts the thread that writes to the journal at `path`, which the connection has open. The connection does not wait for the disk:
+    /// the log does.
+    pub(crate) fn start(
+        connection: Connection,
+        path: PathBuf,
+        log: Log,
+    ) -> Result<Self, OpenError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let thread = thread::Builder::new()
             .name("toolcrib-journal".to_owned())
-            .spawn(move || write(connection, &path, queue))
+            .spawn(move || write(connection, &path, log, queue))
             .map_err(OpenError::Thread)?;
         Ok(Self {
             jobs: Some(jobs),
@@ -39,7 +45,8 @@ impl Writer {
         })
     }
 
-    /// Runs `work` in a transaction and returns its result after the commit. `work` may run more than once; the last run counts.
+    /// Runs `work` in a transaction and returns its result after the commit. `work` may run more than once; the last run counts. A loss of
+    /// power may take the commit back until the log is [synchronised](Log).
     ///
     /// # Errors
     /// Returns an error if the transaction fails or the writer thread has ended.
@@ -47,10 +54,30 @@ impl Writer {
         &self,
         work: impl FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, JournalError> {
+        self.enqueue(work, false).await
+    }
+
+    /// Runs `work` as [`run`](Self::run) does, and returns its result once it survives a loss of power, with all commits before it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`run`](Self::run).
+    pub(crate) async fn run_durably<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        self.enqueue(work, true).await
+    }
+
+    async fn enqueue<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send + 'static,
+        is_durable: bool,
+    ) -> Result<T, JournalError> {
         let (answer, answered) = oneshot::channel();
         let task = Task {
             work,
             done: None,
+            is_durable,
             answer,
         };
         let jobs = self.jobs.as_ref().ok_or(JournalError::Closed)?;
@@ -78,11 +105,15 @@ trait Job: Send {
 
     /// Returns true if the caller dropped its future. The job is then skipped.
     fn is_cancelled(&self) -> bool;
+
+    /// Returns true if the job is answered once it survives a loss of power.
+    fn is_durable(&self) -> bool;
 }
 
 struct Task<T, W> {
     work: W,
     done: Option<T>,
+    is_durable: bool,
     answer: oneshot::Sender<Result<T, JournalError>>,
 }
 
@@ -101,10 +132,19 @@ impl<T: Send, W: FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send> Job for Task
     fn is_cancelled(&self) -> bool {
         self.answer.is_closed()
     }
+
+    fn is_durable(&self) -> bool {
+        self.is_durable
+    }
 }
 
-fn write(mut connection: Connection, path: &Path, mut queue: mpsc::Receiver<Box<dyn Job>>) {
-    while let Some(first) = queue.blocking_recv() {
+fn write(
+    mut connection: Connection,
+    path: &Path,
+    mut log: Log,
+    mut queue: mpsc::Receiver<Box<dyn Job>>,
+) {
+    while let Some(first) = log.next_job(&mut queue) {
         let mut batch = vec![first];
         // Jobs that arrived during the last commit share the next one.
         while batch.len() < BATCH
@@ -112,13 +152,13 @@ fn write(mut connection: Connection, path: &Path, mut queue: mpsc::Receiver<Box<
         {
             batch.push(next);
         }
-        let committed = commit(&mut connection, path, &mut batch).map_err(JournalError::from);
+        let committed = commit(&mut connection, path, &mut log, &mut batch);
         let is_shared = batch.len() > 1;
         for mut job in batch {
             let committed = match &committed {
                 // A failed job must not fail the others of its batch.
                 Err(_) if is_shared => {
-                    commit(&mut connection, path, slice::from_mut(&mut job)).map_err(Into::into)
+                    commit(&mut connection, path, &mut log, slice::from_mut(&mut job))
                 }
                 committed => committed.clone(),
             };
@@ -127,7 +167,22 @@ fn write(mut connection: Connection, path: &Path, mut queue: mpsc::Receiver<Box<
     }
 }
 
+/// Writes the jobs in one transaction, which one synchronisation makes durable if one of them asks for it.
 fn commit(
+    connection: &mut Connection,
+    path: &Path,
+    log: &mut Log,
+    jobs: &mut [Box<dyn Job>],
+) -> Result<(), JournalError> {
+    transact(connection, path, jobs)?;
+    log.grow();
+    if jobs.iter().any(|job| job.is_durable()) {
+        log.sync().map_err(JournalError::failed)?;
+    }
+    Ok(())
+}
+
+fn transact(
     connection: &mut Connection,
     path: &Path,
     jobs: &mut [Box<dyn Job>],
@@ -152,14 +207,16 @@ mod tests {
     async fn a_writer_that_is_gone_is_an_error_for_each_job() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("calls.journal");
-        let writer = Writer::start(Connection::open_in_memory().unwrap(), path.clone()).unwrap();
+        let empty = Connection::open_in_memory().unwrap();
+        let writer = Writer::start(empty, path.clone(), Log::default()).unwrap();
         // Without tables every job fails.
         let failed = writer.run(|_| Ok(())).await;
         assert!(
             matches!(failed, Err(JournalError::Failed { .. })),
             "{failed:?}"
         );
-        let writer = Writer::start(to_write(&path, Durability::Process).unwrap(), path).unwrap();
+        let connection = to_write(&path, Durability::Process).unwrap();
+        let writer = Writer::start(connection, path, Log::default()).unwrap();
         assert_eq!(writer.run(|_| Ok(1)).await, Ok(1));
         let panics = |_: &mut Ledger<'_>| -> Result<(), Fault> { panic!("on purpose") };
         assert_eq!(writer.run(panics).await, Err(JournalError::Closed));

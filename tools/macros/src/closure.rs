@@ -36,7 +36,7 @@ pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream
     } else if attribute.pure.is_none() || attribute.blocking.is_some() {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_blocking(__cx, move |__cx| { #body }) }
     } else {
-        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_short(__cx, __arguments, |__cx, __arguments| { #body }) }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
 use super::clock::{Alarm, end_reason};
 use crate::context::{CallScope, ToolContext};
@@ -30,6 +31,8 @@ pub(super) fn run<'a>(
 pub(super) struct Run<'a, F> {
     call: &'a CallScope,
     alarm: Option<Alarm>,
+    /// The creation of the handler's future, until the first poll, which follows at once.
+    since: Option<Instant>,
     handler: Isolated<F>,
     /// The tool whose handler this is. A preview has no effects.
     entry: Option<&'a Entry>,
@@ -47,6 +50,7 @@ impl<'a, F: Future + Unpin> Run<'a, F> {
         Self {
             call,
             alarm: None,
+            since: Some(Instant::now()),
             handler: Isolated::new(make),
             entry,
             _stop: stop,
@@ -59,7 +63,12 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let outcome = match Pin::new(&mut this.handler).poll(task) {
+        let since = this.since.take().unwrap_or_else(Instant::now);
+        let polled = Pin::new(&mut this.handler).poll(task);
+        if let Some(entry) = this.entry {
+            entry.note_hold(since);
+        }
+        let outcome = match polled {
             // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
             Poll::Ready(Err(Panic(message))) => {
                 return Poll::Ready(Err(ToolErrorKind::Panicked { message }.into()));

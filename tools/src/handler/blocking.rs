@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use protocol::ToolResult;
 use serde_json::Value;
@@ -10,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::{Handler, HandlerFuture, IntoToolResult, value};
 use crate::context::ToolContext;
+use crate::entry::Entry;
 use crate::handler::PreviewFuture;
 use crate::input::Input;
 use crate::preview::Preview;
@@ -61,6 +63,27 @@ where
     F: FnOnce(&ToolContext) -> Result<ToolResult, ToolError> + Send + 'static,
 {
     HandlerFuture::new(on_blocking_pool(cx, function))
+}
+
+/// Runs a short function on the caller's task, or on the blocking pool once a call of its tool took too long.
+pub fn run_short(
+    cx: ToolContext,
+    arguments: Input,
+    function: fn(&ToolContext, Input) -> Result<ToolResult, ToolError>,
+) -> HandlerFuture<'static> {
+    let holds = cx.entry().map_or(0, Entry::holds);
+    if holds == 0 || Handle::try_current().is_err() {
+        return HandlerFuture::ready(function(&cx, arguments));
+    }
+    run_blocking(cx, move |cx| {
+        let since = Instant::now();
+        let outcome = function(cx, arguments);
+        // A lint tells a slow tool from a busy machine by the second call.
+        if let Some(entry) = cx.entry() {
+            entry.note_hold(since);
+        }
+        outcome
+    })
 }
 
 /// Makes a preview as [`run_blocking`] runs a tool.

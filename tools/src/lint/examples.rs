@@ -46,6 +46,11 @@ pub(super) async fn check(
             faults.extend(fault.map(|(rule, message)| Fault::error(entry, rule, message)));
         }
     }
+    // One slow run can be due to a busy machine.
+    if entry.holds() > 1 {
+        let message = "its calls hold their thread for over 10 ms, and other calls wait; declare it `blocking`, or await";
+        faults.push(Fault::warning(entry, LintRule::Limits, message));
+    }
 }
 
 /// Compares two runs of an example with its declared result and with each other.

@@ -29,7 +29,7 @@ pub enum LintRule {
     Parameter,
     /// The effects are declared and fit the schema. Two runs of a pure tool have the same result.
     Effects,
-    /// The limits let calls run.
+    /// The limits let calls run. Examples of a pure tool do not hold their thread.
     Limits,
     /// There is an example, and each one fits its schema. Examples of a pure tool succeed and have their declared results.
     Example,

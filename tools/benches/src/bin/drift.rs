@@ -116,6 +116,16 @@ fn main() {
                 / programs.instructions_in("step-after-10", 500),
             1.2,
         ),
+        (
+            "instructions of a step among 10,000 calls of one tool, among 100 = 1",
+            programs.growth("varied-step"),
+            1.1,
+        ),
+        (
+            "the same with a journal and checkpoints",
+            programs.growth("varied-step-recorded"),
+            1.1,
+        ),
     ];
     let is_checked = programs.0.ends_with("checks");
     for (figure, measured, most) in figures {

@@ -60,6 +60,8 @@ fn main() {
         "order-step" => runtime().block_on(session::steps("order", ORDER, count, 0, false)),
         "step-after-10" => runtime().block_on(session::steps("add", ADD, count, 10, true)),
         "step-after-2000" => runtime().block_on(session::steps("add", ADD, count, 2_000, true)),
+        "varied-step" => runtime().block_on(session::varied_steps(count, false)),
+        "varied-step-recorded" => runtime().block_on(session::varied_steps(count, true)),
         "among-10" => runtime().block_on(session::among(10, count)),
         "among-2000" => runtime().block_on(session::among(2_000, count)),
         "add-of-10" => execute(&catalog(10), "add", ADD, count),

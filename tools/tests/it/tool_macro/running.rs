@@ -1,9 +1,11 @@
 //! The thread that a function runs on.
 
 use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tools::{Submission, ToolErrorKind, tool};
+use tools::lint::{Lint, LintRule};
+use tools::{Catalog, Host, Submission, ToolErrorKind, tool};
 
 use super::called;
 
@@ -21,6 +23,12 @@ fn in_place() -> String {
 #[tool(pure, blocking, max_output = 1_000, timeout = "500ms")]
 fn computing() -> String {
     place()
+}
+
+/// Blocks for longer than a plain function may.
+#[tool(pure, example({}))]
+fn dozing() {
+    thread::sleep(Duration::from_millis(30));
 }
 
 /// Reads, and may wait for a disk.
@@ -70,5 +78,35 @@ async fn a_panic_on_the_pool_is_that_of_the_tool() {
     assert!(
         matches!(error.kind(), ToolErrorKind::Panicked { message, .. } if message.contains("broken by hand")),
         "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_short_function_that_blocks_runs_elsewhere_from_its_second_call_on() {
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&DOZING_TOOL]).unwrap();
+    let cx = Host::new();
+    let call = || catalog.execute(&cx, "dozing", json!({}));
+    let since = Instant::now();
+    let calls: Vec<_> = (0..50).map(|_| tokio::spawn(call())).collect();
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    // One after the other they take 1.5 s.
+    assert!(since.elapsed() < Duration::from_secs(1));
+    let faults = Lint::default().check(&catalog).await;
+    let fault = faults.iter().find(|fault| fault.rule == LintRule::Limits);
+    assert!(fault.unwrap().message.contains("`blocking`"), "{faults:?}");
+}
+
+#[tokio::test]
+async fn a_function_that_blocks_is_a_fault_once_its_example_has_run() {
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&DOZING_TOOL, &IN_PLACE_TOOL]).unwrap();
+    let faults = Lint::default().check(&catalog).await;
+    let holding = faults.iter().filter(|fault| fault.rule == LintRule::Limits);
+    assert_eq!(
+        holding.map(|fault| &*fault.tool).collect::<Vec<_>>(),
+        ["dozing"]
     );
 }
