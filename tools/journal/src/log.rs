@@ -36,11 +36,11 @@ impl Log {
     /// Returns the log of the journal at `path`, whose connection no longer waits for the disk itself.
     pub(crate) fn of(connection: &Connection, path: &Path) -> rusqlite::Result<Self> {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let journal = path.to_owned();
-        Ok(Self::on(LogFile {
-            journal,
+        let mut file = LogFile {
+            journal: path.to_owned(),
             file: None,
-        }))
+        };
+        Ok(Self::on(move || file.sync()))
     }
 
     fn on(disk: impl FnMut() -> io::Result<()> + Send + 'static) -> Self {

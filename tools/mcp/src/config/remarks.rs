@@ -68,7 +68,7 @@ impl ServerSettings {
                     }
                 }
                 Declaration::Effects(effects) => {
-                    if let Err(error) = effects.check(&tool.parameters) {
+                    if let Err(error) = effects.check(&tool.parameters, &[]) {
                         remark(
                             format!("the {place} are wrong, so it cannot be called: {error}"),
                             true,

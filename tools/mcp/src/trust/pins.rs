@@ -296,7 +296,7 @@ impl Review for Pins {
         let declared = self
             .settings
             .with_declared_effects(definition.name(), tool.clone());
-        match declared.effects.check(&declared.parameters) {
+        match declared.effects.check(&declared.parameters, &[]) {
             Ok(()) => {
                 self.lock().faults.remove(&name);
                 Ok(declared)
