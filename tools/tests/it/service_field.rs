@@ -60,7 +60,10 @@ async fn an_argument_cannot_stand_in_for_the_service() {
     let entry = catalog.get("count_issues").unwrap();
     let arguments = json!({"project": "crib", "Tracker.base_url": "https://example.com"});
     let targets = entry.targets(&arguments.into(), &host).unwrap();
-    assert_eq!(targets[0].to_string(), "tracker:read:tracker.example.org/crib");
+    assert_eq!(
+        targets[0].to_string(),
+        "tracker:read:tracker.example.org/crib"
+    );
 }
 
 #[tokio::test]
