@@ -1,0 +1,180 @@
+//! `fs.search`, beside `rg` with the same rules, over the sources of crates.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::json;
+use tools::{Catalog, Grant, Host};
+use tools_fs::Workspace;
+
+use crate::chat::runtime;
+use crate::clock::{ProcessorTime, micros_of_children};
+use crate::round::{Round, SIDES, in_turn};
+use crate::{Figure, Table};
+
+pub(crate) const FIGURE: Figure = Figure {
+    name: "file-search",
+    measure,
+    round,
+};
+
+/// The searches: a description, the pattern, and whether its case does not matter. No pattern has over 200 lines, at which `fs.search` stops.
+const SEARCHES: [(&str, &str, bool); 4] = [
+    ("rare", "Scatter-gather of vectored", false),
+    ("frequent", PATTERN, false),
+    ("case-insensitive", "scatter.gather", true),
+    ("no match", "there_is_no_such_word_in_it", false),
+];
+const PATTERN: &str = r"self\.[a-z]+_[a-z]+_[a-z]+_[a-z]+_[a-z]+_[a-z]+_[a-z]+\b";
+
+/// The size of the one large file.
+const LARGE: usize = 100_000_000;
+
+const ROUNDS: usize = 5;
+
+fn measure(table: &mut Table) {
+    if Command::new("rg").arg("--version").output().is_err() {
+        return table
+            .note("`fs.search` is left out, because `rg` is missing: `cargo install ripgrep`.");
+    }
+    let Some(tree) = tree() else {
+        return table.note(
+            "`fs.search` is left out, because there is no tree: `TOOLCRIB_TREE` names no folder, and Cargo has no sources of crates.",
+        );
+    };
+    let tree = tree.to_str().unwrap();
+    for (name, pattern, _) in SEARCHES {
+        row(
+            table,
+            &format!("`fs.search` of crate sources, {name} (`{pattern}`)"),
+            name,
+            tree,
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    large_file(&folder.path().join("large.txt"));
+    row(
+        table,
+        "`fs.search` of one file of 100 MB, rare",
+        "large",
+        folder.path().to_str().unwrap(),
+    );
+}
+
+fn row(table: &mut Table, figure: &str, name: &str, tree: &str) {
+    let [toolcrib, peer] = in_turn(ROUNDS, |side| {
+        Round::start("compare", &["round", FIGURE.name, SIDES[side], name, tree])
+    });
+    table.compare(
+        &format!("{figure}, beside `rg`, processor time"),
+        "ms",
+        [toolcrib[0], peer[0]],
+        "≤ 1.2 ×",
+    );
+    table.compare("by the clock", "ms", [toolcrib[1], peer[1]], "≤ 1.3 ×");
+}
+
+/// Returns the folder that `TOOLCRIB_TREE` names, or that of Cargo's sources of crates.
+fn tree() -> Option<PathBuf> {
+    if let Some(tree) = std::env::var_os("TOOLCRIB_TREE") {
+        return Some(tree.into());
+    }
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")))?;
+    Some(home.join("registry/src")).filter(|sources| sources.is_dir())
+}
+
+/// Writes a file with few words that a search finds.
+fn large_file(path: &Path) {
+    let mut text = String::with_capacity(LARGE + 200);
+    let mut number = 0;
+    while text.len() < LARGE {
+        number += 1;
+        text += &format!("line {number}: nothing that anybody looks for is in this line of text\n");
+        if number % 100_000 == 0 {
+            text += "a rare needle\n";
+        }
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+fn round(arguments: &[String]) -> Round {
+    let [side, name, tree] = arguments else {
+        panic!("a round needs a side, a search and a tree")
+    };
+    let (pattern, ignore_case) = match SEARCHES.iter().find(|(found, ..)| found == name) {
+        Some((_, pattern, ignore_case)) => (*pattern, *ignore_case),
+        None => ("a rare needle", false),
+    };
+    let path = if name == "large" { "large.txt" } else { "" };
+    if side == SIDES[0] {
+        with_tool(pattern, ignore_case, tree, path)
+    } else {
+        with_program(pattern, ignore_case, tree, path)
+    }
+}
+
+fn with_tool(pattern: &str, ignore_case: bool, tree: &str, path: &str) -> Round {
+    let mut catalog = Catalog::new();
+    tools_fs::register(&mut catalog).unwrap();
+    let cx = Host::new()
+        .with_grant(Grant::parse(["fs:read:**"]).unwrap())
+        .with_service(Workspace::open(tree).unwrap());
+    let mut arguments = json!({"pattern": pattern, "ignore_case": ignore_case});
+    if !path.is_empty() {
+        arguments["path"] = path.into();
+    }
+    let (time, start) = (ProcessorTime::now(), Instant::now());
+    let result = runtime().block_on(catalog.execute(&cx, "fs.search", arguments));
+    let millis = [time.micros() / 1e3, start.elapsed().as_secs_f64() * 1e3];
+    let text = result.unwrap().to_text();
+    // The lines begin with the number of a match.
+    let lines = text.lines().filter(|line| {
+        let number = line.split_once(": ").map(|(number, _)| number);
+        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    });
+    outcome(millis, lines.count())
+}
+
+fn with_program(pattern: &str, ignore_case: bool, tree: &str, path: &str) -> Round {
+    // The ignore files of the tree alone, as the tool reads them.
+    let mut command = Command::new("rg");
+    command.args([
+        "--no-config",
+        "--hidden",
+        "--glob=!.git",
+        "--max-filesize=16M",
+    ]);
+    command.args([
+        "--no-require-git",
+        "--no-ignore-parent",
+        "--no-ignore-global",
+    ]);
+    command.args(["--line-number", "--no-heading", "--color=never"]);
+    if ignore_case {
+        command.arg("--ignore-case");
+    }
+    let path = if path.is_empty() { "." } else { path };
+    if path != "." {
+        command.arg("--max-filesize=1G");
+    }
+    let command = command.args(["--regexp", pattern, path]).current_dir(tree);
+    let start = Instant::now();
+    let output = command.output().unwrap();
+    let millis = [
+        micros_of_children() / 1e3,
+        start.elapsed().as_secs_f64() * 1e3,
+    ];
+    outcome(
+        millis,
+        output.stdout.split(|byte| *byte == b'\n').count() - 1,
+    )
+}
+
+fn outcome(millis: [f64; 2], lines: usize) -> Round {
+    Round {
+        figures: millis.to_vec(),
+        result: format!("{lines} lines"),
+    }
+}
