@@ -21,9 +21,9 @@ pub enum Exit {
     InvalidArguments = 4,
     /// Not granted or not approved.
     Refused = 5,
-    /// A deadline passed.
+    /// A call passed its time limit.
     Timeout = 6,
-    /// A budget ran out.
+    /// A limit of the run ended it.
     Budget = 7,
     /// A check found problems.
     Problems = 8,
@@ -61,8 +61,8 @@ impl Exit {
             Self::Refused,
             "the call was not granted, or it or an MCP server not approved",
         ),
-        (Self::Timeout, "a deadline passed"),
-        (Self::Budget, "a budget ran out before an answer"),
+        (Self::Timeout, "a call passed its time limit"),
+        (Self::Budget, "a limit of the run, such as --deadline"),
         (
             Self::Problems,
             "doctor or audit found problems, providers --check an unusable service, or lock unusable tools",

@@ -185,7 +185,7 @@ fn escaped(text: &str) -> String {
 
 fn clauses() -> String {
     let crib = Crib::new();
-    let mut table = "| clause | tools |\n|---|---|\n".to_owned();
+    let mut table = "## Tools by clause\n\n| clause | tools |\n|---|---|\n".to_owned();
     let mut harmless = "| command | reason |\n|---|---|\n".to_owned();
     let mut rows = BTreeMap::<String, Vec<String>>::new();
     for family in crib
@@ -212,8 +212,9 @@ fn clauses() -> String {
     let granted = granted.filter(|setting| setting["key"] == "grants");
     let granted = granted.map(|setting| format!("- `{}`\n", setting["value"].as_str().unwrap()));
     format!(
-        "{table}\nHarmless commands, which run without a question in sessions that you start, unless `harmless_commands = false`:\n\n\
-         {harmless}\nGranted by default:\n\n{}",
+        "{table}\n## Harmless commands\n\nThey run without a question in sessions that you start, unless `harmless_commands = false`:\n\n\
+         {harmless}\n## Granted by default\n\n{}\nA session also asks its own model (`llm:read:PROVIDER/MODEL`), and searches (`search:read:web`) \
+         if `web.search` names a backend.\n",
         granted.collect::<String>()
     )
 }

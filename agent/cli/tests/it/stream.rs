@@ -106,6 +106,52 @@ fn a_run_that_fails_ends_with_its_outcome_too() {
 }
 
 #[test]
+fn the_reference_has_the_exit_code_of_each_outcome() {
+    let page = include_str!("../../reference/events.md");
+    let rows = page.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split(" | ");
+        let outcome = cells.next()?.trim_end_matches('`');
+        Some((outcome, cells.next()?.parse::<i32>().ok()?))
+    });
+    let rows: Vec<_> = rows.collect();
+    let schema: Value = serde_json::from_str(STREAM_SCHEMA).unwrap();
+    let outcomes = schema["$defs"]["outcome"]["properties"]["outcome"]["enum"].as_array();
+    for outcome in outcomes.unwrap() {
+        let outcome = outcome.as_str().unwrap();
+        assert!(rows.iter().any(|(row, _)| *row == outcome), "{outcome}");
+    }
+    let crib = Crib::new();
+    let time = r#"{"calls": [{"name": "time.now"}]}"#;
+    let list = r#"{"calls": [{"name": "fs.list"}]}"#;
+    let script = |name: &str, turns: &[&str]| crib.write(name, &format!("[{}]", turns.join(", ")));
+    let short = script("short", &[time]);
+    let long = script("long", &[time; 3]);
+    let same = script("same", &[list; 6]);
+    let write = script(
+        "write",
+        &[
+            r#"{"calls": [{"name": "fs.write", "arguments": {"path": "a", "content": ""}}]}"#,
+            r#"{"text": "It was refused."}"#,
+        ],
+    );
+    let cases: [(&str, &str, &[&str]); 7] = [
+        ("answer", &write, &[]),
+        ("waiting_for_approval", &write, &["--defer-approvals"]),
+        ("failed", &short, &[]),
+        ("loop", &same, &[]),
+        ("step_budget", &long, &["--max-steps", "1"]),
+        ("call_budget", &long, &["--max-calls", "1"]),
+        ("time_budget", &long, &["--deadline", "1ms"]),
+    ];
+    for (outcome, script, flags) in cases {
+        let (_, code) = rows.iter().find(|(row, _)| *row == outcome).unwrap();
+        let run = ["run", "x", "--script", script];
+        let ended = crib.run(&[&run[..], flags, &STREAM].concat()).expect(*code);
+        assert_eq!(check(&ended)["outcome"], outcome);
+    }
+}
+
+#[test]
 fn a_run_that_cannot_start_prints_no_line() {
     let ended = Crib::new()
         .run(&["run", "x", "--provider", "nope", "--output", "stream-json"])
