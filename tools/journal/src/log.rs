@@ -37,10 +37,11 @@ impl Log {
     pub(crate) fn of(connection: &Connection, path: &Path) -> rusqlite::Result<Self> {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         let journal = path.to_owned();
-        Ok(Self::on(LogFile {
+        let mut log = LogFile {
             journal,
             file: None,
-        }))
+        };
+        Ok(Self::on(move || log.sync()))
     }
 
     fn on(disk: impl FnMut() -> io::Result<()> + Send + 'static) -> Self {
