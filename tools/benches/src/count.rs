@@ -19,7 +19,7 @@ impl Programs {
         per_round(rounds, |count| self.instructions_of(&[scenario, count]))
     }
 
-    /// Returns the instructions of one of 10,000 rounds, of one of 1,000 = 1. Runs with threads differ by up to a tenth, so short parts of
+    /// Returns the instructions of one of 10,000 rounds, of one of 1,000 = 1. Runs with threads differ by some percent, so short parts of
     /// them cannot be compared.
     pub fn growth(&self, scenario: &str) -> f64 {
         self.instructions_in(scenario, 10_000) / self.instructions_in(scenario, 1_000)

@@ -119,12 +119,12 @@ fn main() {
         (
             "instructions of one of 10,000 steps with a call of its own, of 1,000 = 1",
             programs.growth("varied-step"),
-            1.25,
+            1.1,
         ),
         (
             "the same with a journal and checkpoints",
             programs.growth("varied-step-recorded"),
-            1.25,
+            1.1,
         ),
     ];
     let is_checked = programs.0.ends_with("checks");
