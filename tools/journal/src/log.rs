@@ -36,11 +36,12 @@ impl Log {
     /// Returns the log of the journal at `path`, whose connection no longer waits for the disk itself.
     pub(crate) fn of(connection: &Connection, path: &Path) -> rusqlite::Result<Self> {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let mut file = LogFile {
-            journal: path.to_owned(),
+        let journal = path.to_owned();
+        let mut log = LogFile {
+            journal,
             file: None,
         };
-        Ok(Self::on(move || file.sync()))
+        Ok(Self::on(move || log.sync()))
     }
 
     fn on(disk: impl FnMut() -> io::Result<()> + Send + 'static) -> Self {

@@ -117,7 +117,7 @@ fn main() {
             1.2,
         ),
         (
-            "instructions of a step among 10,000 calls of one tool, among 100 = 1",
+            "instructions of one of 10,000 steps with a call of its own, of 1,000 = 1",
             programs.growth("varied-step"),
             1.1,
         ),
