@@ -61,7 +61,7 @@ declare_keys! {
 
     /// The file that holds the provider's key, instead of a variable such as OPENAI_API_KEY
     pub(crate) key_file: Option<Setting<PathBuf>> = Key::new("key_file", text(file), None, "")
-        .of_control_file()
+        .of_secret_file()
         .instead_of("key_env")
         .with_session_flag("--key-file", Named("FILE"))
         .with_project(ProjectRule::never(REDIRECTS))

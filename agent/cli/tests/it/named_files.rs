@@ -75,6 +75,15 @@ fn what_the_users_settings_name_is_protected_in_sessions_that_do_not_apply_them(
         .filter(|line| !line.contains("ca.pem") && *line != "[http]");
     write_user(&crib, &without.collect::<Vec<_>>().join("\n"));
     assert_protected(&crib, &["keys/key", "keys/sk", "skills/two/SKILL.md"], &[]);
+    // A secret is not read either.
+    put(&keys.join("key"), "sk-own");
+    for key in ["keys/key", "keys/sk"] {
+        let read = crib.run(&["call", "fs.read", &format!("path={key}")]);
+        assert!(
+            read.code != Some(0) && !read.stdout.contains("sk-own"),
+            "{read:#?}"
+        );
+    }
 }
 
 #[test]
