@@ -69,9 +69,14 @@ impl HiddenSnapshot<'_> {
     pub(crate) fn hides(&self, dir: &Dir, name: &str, path: &RelativePath) -> bool {
         self.hides_path(path.as_str())
             || !self.identities.is_empty()
-                && dir.symlink_metadata(name).is_ok_and(|metadata| {
-                    self.identities.contains(&(metadata.dev(), metadata.ino()))
-                })
+                && dir
+                    .symlink_metadata(name)
+                    .is_ok_and(|metadata| self.has((metadata.dev(), metadata.ino())))
+    }
+
+    /// Returns true if a file or directory is a hidden path.
+    pub(crate) fn has(&self, identity: Identity) -> bool {
+        self.identities.contains(&identity)
     }
 
     /// Returns true if a path without links is hidden or lies below a hidden path.
