@@ -14,7 +14,7 @@ use crate::error::FsError;
 use crate::files::Files;
 use crate::new_script;
 use crate::path::RelativePath;
-use crate::replacement::replace;
+use crate::replacement::{MAX_FILE, replace};
 use crate::repository;
 use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot};
@@ -71,21 +71,25 @@ pub(crate) struct EditArguments {
 fn apply_edit(files: Files<'_>, call: &EditArguments) -> Result<String, FsError> {
     let path = &call.path;
     for _ in 0..ATTEMPTS {
-        let plan = Plan::new(files, call, &[Access::Read, Access::Write])?;
+        let plan = Plan::new(
+            files,
+            call,
+            &[Access::Read, Access::Write],
+            diff::render_diff,
+        )?;
         let slot = &plan.slot;
         new_script::check_link(files.workspace, path, slot, || {
             tools_workspace::is_script(&plan.after)
         })?;
         // Slow and fallible steps come before the lock.
-        let diff = plan.diff(diff::render_diff);
         let draft = Draft::new(files.workspace, slot, &plan.after)?;
         let _changing = files.workspace.lock_changes();
         files.cx.check_cancelled()?;
         // Other calls may have changed the file before the lock, and other programs do not take it.
-        if whole_file::read(slot).is_ok_and(|now| now == plan.before) && draft.commit()? {
+        if whole_file::is_same(slot, &plan.before).unwrap_or_default() && draft.commit()? {
             return Ok(match note(files.cx, &slot.path) {
-                note if note.is_empty() => diff,
-                note => format!("{diff}[edited `{}`{note}]\n", slot.path),
+                note if note.is_empty() => plan.diff,
+                note => format!("{}[edited `{}`{note}]\n", plan.diff, slot.path),
             });
         }
         // The file has changed; try again with its new content.
@@ -98,8 +102,8 @@ fn preview(cx: &ToolContext, call: EditArguments) -> Result<Preview, ToolError> 
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", call.path.as_str())?;
     let files = Files::new(cx, &workspace);
-    let plan = Plan::new(files, &call, &[Access::Read])?;
-    Ok(Preview::diff(plan.diff(diff::unified_whole)))
+    let plan = Plan::new(files, &call, &[Access::Read], diff::unified_whole)?;
+    Ok(Preview::diff(plan.diff))
 }
 
 /// Returns the concern that the text of a file that can be started becomes a script.
@@ -132,11 +136,8 @@ struct Plan {
     slot: Slot,
     before: Vec<u8>,
     after: Vec<u8>,
-    /// The texts that the diff compares.
-    texts: (String, String),
-    is_utf8: bool,
-    /// A note on the encoding of a file that is not UTF-8.
-    encoding: Option<String>,
+    /// The diff, with notes on a file that is not UTF-8.
+    diff: String,
 }
 
 impl Plan {
@@ -144,6 +145,7 @@ impl Plan {
         files: Files<'_>,
         call: &EditArguments,
         accesses: &'static [Access],
+        unified: fn(&RelativePath, &str, &str) -> String,
     ) -> Result<Self, FsError> {
         let named = parse_label(call.encoding.as_deref())?;
         if call.old == call.new {
@@ -154,7 +156,12 @@ impl Plan {
         slot.is_file()?;
         let there = files.workspace.root().join(slot.path.as_str());
         let _shown = Shown::new(files, &slot.path, there.symlink_metadata().ok());
-        let before = whole_file::read(&slot)?;
+        let before = whole_file::read_at_most(&slot, MAX_FILE)?;
+        // The memory for other texts is a multiple of their size.
+        if before.len() as u64 > whole_file::MAX_FILE && std::str::from_utf8(&before).is_err() {
+            let (path, limit) = (slot.path, whole_file::MAX_FILE);
+            return Err(FsError::TooLarge { path, limit });
+        }
         let decoded = Decoded::for_edit(&before, named);
         if decoded.is_none() {
             check_text(files.cx, &slot.path, &before)?;
@@ -170,8 +177,14 @@ impl Plan {
             .map_or(&*before, |decoded| decoded.text.as_bytes());
         let view = View::new(bytes);
         let replaced = replace(files.cx, &slot.path, &view, &call.old, &call.new, call.all)?;
-        let is_utf8 = view.is_utf8();
-        let texts = (view.text, View::new(&replaced).text);
+        let mut diff = unified(&slot.path, &view.text, &View::new(&replaced).text);
+        if !view.is_utf8() {
+            diff.push_str(LOSSY);
+        }
+        if let Some(decoded) = &decoded {
+            diff.push_str(&decoded.note());
+            diff.push('\n');
+        }
         let after = match &decoded {
             Some(decoded) => decoded.encode(&String::from_utf8_lossy(&replaced))?,
             None => replaced,
@@ -180,22 +193,8 @@ impl Plan {
             slot,
             before,
             after,
-            texts,
-            is_utf8,
-            encoding: decoded.map(|decoded| decoded.note()),
+            diff,
         })
-    }
-
-    fn diff(&self, unified: fn(&RelativePath, &str, &str) -> String) -> String {
-        let mut diff = unified(&self.slot.path, &self.texts.0, &self.texts.1);
-        if !self.is_utf8 {
-            diff.push_str(LOSSY);
-        }
-        if let Some(encoding) = &self.encoding {
-            diff.push_str(encoding);
-            diff.push('\n');
-        }
-        diff
     }
 }
 
@@ -389,6 +388,26 @@ mod tests {
             json!({"path": "dir/a", "old": "t", "new": "t".repeat(5 * 1024 * 1024), "all": true});
         assert!(fixture.call("fs.edit", bomb).await.is_err());
         assert_eq!(fixture.read("dir/a"), "text");
+    }
+
+    #[tokio::test]
+    async fn a_large_file_of_utf8_is_edited_and_one_in_another_encoding_is_not() {
+        let fixture = Fixture::new();
+        let mut before = "a line of a large file\n".repeat(3_000_000).into_bytes();
+        before.extend_from_slice(b"needle\n");
+        assert!(before.len() as u64 > whole_file::MAX_FILE);
+        fixture.write("large", &before);
+        let edit = json!({"path": "large", "old": "needle\n", "new": "thread\n"});
+        let diff = fixture.text("fs.edit", edit.clone()).await;
+        assert!(diff.contains("@@ -2999998,4 +2999998,4 @@\n"), "{diff}");
+        assert!(diff.ends_with("-needle\n+thread\n"), "{diff}");
+        let after = fixture.bytes("large");
+        let (same, end) = after.split_at(before.len() - 7);
+        assert!(same == &before[..same.len()] && end == b"thread\n");
+        before[0] = 0xE9;
+        fixture.write("large", &before);
+        let limit = "`large` has more than 67108864 bytes";
+        fixture.fails("fs.edit", edit, limit).await;
     }
 
     #[tokio::test]

@@ -111,10 +111,14 @@ impl Decoded {
         let marked = TextEncoding::from_mark(bytes);
         let known = marked.or(named);
         // Text with the escapes of ISO 2022 is ASCII, and so valid UTF-8, too.
-        if known.is_none()
-            && (memchr(0, bytes).is_some()
-                || std::str::from_utf8(bytes).is_ok() && seven_bit(bytes).is_none())
-        {
+        let is_plain = || {
+            if bytes.is_ascii() {
+                seven_bit(bytes).is_none()
+            } else {
+                std::str::from_utf8(bytes).is_ok()
+            }
+        };
+        if known.is_none() && (memchr(0, bytes).is_some() || is_plain()) {
             return None;
         }
         let encoding = known.unwrap_or_else(|| TextEncoding::of(bytes));

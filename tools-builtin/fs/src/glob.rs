@@ -71,8 +71,9 @@ fn matches(
     let dir = start.open_dir()?;
     let mut paths = Vec::new();
     let mut more = 0;
-    let walk = TreeWalk::new(files, &start.path, ignored);
-    let skipped = walk.run(&dir, &start.path, &mut |found| {
+    let hidden = files.workspace.hidden_snapshot();
+    let walk = TreeWalk::new(files, &hidden, &start.path, ignored);
+    let skipped = walk.run(dir, &start.path, &mut |found| {
         if matcher.is_match(found.path.below(&start.path)) {
             if paths.len() == MAX_MATCHES {
                 more += 1;

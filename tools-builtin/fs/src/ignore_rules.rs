@@ -65,14 +65,20 @@ impl IgnoreRules {
         let mut current = files.workspace.dir().try_clone().ok();
         for (index, name) in path.names().enumerate() {
             let Some(dir) = current else { break };
-            ignored.enter(files.cx, &dir, &path.prefix(index));
+            ignored.enter(files.cx, &dir, &path.prefix(index), |_| true);
             current = dir.open_dir_nofollow(name).ok();
         }
         ignored
     }
 
-    /// Reads and adds the rules of a directory.
-    pub(crate) fn enter(&mut self, cx: &ToolContext, dir: &Dir, path: &RelativePath) {
+    /// Reads and adds the rules of a directory. `may_have` is false for names that it does not have.
+    pub(crate) fn enter(
+        &mut self,
+        cx: &ToolContext,
+        dir: &Dir,
+        path: &RelativePath,
+        may_have: impl Fn(&str) -> bool,
+    ) {
         let length = if path.is_root() {
             0
         } else {
@@ -83,7 +89,7 @@ impl IgnoreRules {
             rules: Vec::new(),
             text: 0,
         };
-        for name in NAMES {
+        for name in NAMES.into_iter().filter(|name| may_have(name)) {
             let Ok(path) = path.child(name) else { continue };
             match read(cx, dir, &path, name) {
                 Ok(Some(text)) => self.add(&mut level, &text, &path),

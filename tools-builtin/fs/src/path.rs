@@ -23,6 +23,11 @@ impl RelativePath {
         self.0.split('/').filter(|_| !self.is_root())
     }
 
+    /// Returns the last component, and `.` for the root.
+    pub(crate) fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
     /// Returns the path of the first `count` components.
     pub(crate) fn prefix(&self, count: usize) -> Self {
         let kept: Vec<_> = self.names().take(count).collect();
@@ -38,6 +43,11 @@ impl RelativePath {
     /// # Errors
     /// Returns [`InvalidTarget`] if the name is not valid in a path argument, for example because it has a line break.
     pub(crate) fn child(&self, name: &str) -> Result<Self, InvalidTarget> {
+        // A fast path: most names are plain, and this path was checked.
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'/' | b'\\');
+        if !self.is_root() && !matches!(name, "" | "." | "..") && name.bytes().all(is_plain) {
+            return Ok(Self([&self.0, "/", name].concat()));
+        }
         format!("{self}/{name}").try_into()
     }
 

@@ -18,10 +18,9 @@ use crate::excerpt::{Excerpt, FirstLine, LineRange, Tail};
 use crate::files::Files;
 use crate::lines::LineReader;
 use crate::path::RelativePath;
-use crate::replacement::MAX_FILE;
 use crate::shown::Shown;
 use crate::slot::Slot;
-use crate::whole_file;
+use crate::whole_file::{self, MAX_FILE};
 
 /// The size of a read, in bytes. Smaller files are read at once.
 const BLOCK: u64 = 64 * 1024;

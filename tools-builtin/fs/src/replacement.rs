@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use memchr::{memchr_iter, memmem};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use tools::ToolContext;
 
@@ -13,8 +14,8 @@ use crate::path::RelativePath;
 use crate::text_style::LineEnding;
 use crate::view::View;
 
-/// The maximum size of a file before and after an edit, in bytes.
-pub(crate) const MAX_FILE: u64 = 64 * 1024 * 1024;
+/// The maximum size of a file of UTF-8 before and after an edit, in bytes.
+pub(crate) const MAX_FILE: u64 = 1024 * 1024 * 1024;
 
 /// The maximum number of occurrences counted.
 const MAX_COUNTED: usize = 1000;
@@ -124,9 +125,10 @@ fn occurrences<'a>(
 ) -> impl Iterator<Item = usize> + use<'a> {
     let mut from = 0;
     let mut replaced = view.replaced_bytes().peekable();
+    let finder = memmem::Finder::new(old);
     std::iter::from_fn(move || {
         loop {
-            let start = from + view.text[from..].find(old)?;
+            let start = from + finder.find(&view.text.as_bytes()[from..])?;
             // Replacement characters of the view are not in the file, so a match with one of them does not count.
             while replaced.next_if(|end| *end <= start).is_some() {}
             let mut inside = replaced.clone();
@@ -207,7 +209,7 @@ fn lines(text: &str, places: impl IntoIterator<Item = usize>) -> String {
     let mut line = 1;
     let mut seen = 0;
     for place in places {
-        line += text[seen..place].matches('\n').count();
+        line += memchr_iter(b'\n', &text.as_bytes()[seen..place]).count();
         seen = place;
         let number = line.to_string();
         if lines.last() == Some(&number) {

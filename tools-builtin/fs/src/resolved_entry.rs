@@ -1,5 +1,7 @@
 //! Finds and opens existing entries.
 
+use std::io;
+
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 use tools::Access;
@@ -56,14 +58,17 @@ impl Slot {
 ///
 /// Does not follow links and never blocks, even if the entry has become a pipe without a writer.
 pub(crate) fn open_file(parent: &Dir, name: &str, path: &RelativePath) -> Result<File, FsError> {
-    let mut options = OpenOptions::new();
-    options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let file = parent
-        .open_with(name, &options)
-        .map_err(FsError::io(path))?;
+    let file = open_entry(parent, name).map_err(FsError::io(path))?;
     let metadata = file.metadata().map_err(FsError::io(path))?;
     check_file(path, metadata.file_type().into())?;
     Ok(file)
+}
+
+/// Opens an entry of any kind in a directory for reading. Does not follow links and never blocks.
+pub(crate) fn open_entry(parent: &Dir, name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    parent.open_with(name, &options)
 }
 
 fn check_file(path: &RelativePath, kind: Kind) -> Result<(), FsError> {

@@ -1,36 +1,52 @@
 //! `fs.search`: finds lines that match a regular expression.
 
-use std::fs::Metadata;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread;
 
+use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::Dir;
 use globset::GlobMatcher;
 use memchr::memchr;
 use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::TextEncoding;
-use tools_workspace::Workspace;
+use tools_workspace::{HiddenSnapshot, Workspace};
 
 use crate::counted::counted;
 use crate::encoding::{Decoded, parse_label};
 use crate::error::FsError;
 use crate::files::Files;
 use crate::glob::pattern as glob_pattern;
+use crate::in_order::InOrder;
 use crate::kind::Kind;
+use crate::line_pattern::LinePattern;
 use crate::path::RelativePath;
-use crate::replacement::MAX_FILE as MAX_DECODED;
-use crate::resolved_entry::open_file;
-use crate::scan::Scan;
+use crate::resolved_entry::open_entry;
+use crate::scan::{Found, MAX_AHEAD, Scan, is_full};
 use crate::shown::Shown;
 use crate::slot::Slot;
-use crate::tree_walk::TreeWalk;
+use crate::tree_walk::{Skipped, TreeWalk};
 
 /// The size up to which the files of a directory are searched, in bytes. A file that the call names has no limit if it is UTF-8, and
 /// [`MAX_DECODED`] in another encoding.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// The size of a read of a named file, in bytes. It is binary if the first read has NUL bytes.
-const BLOCK: usize = 64 * 1024;
+/// The size up to which a named file in another encoding is decoded, in bytes.
+const MAX_DECODED: u64 = 64 * 1024 * 1024;
+
+/// The number of bytes of a large named file that make it binary if they have a NUL byte.
+const BEGINNING: usize = 64 * 1024;
+
+/// The least size of the memory into which files are read, in bytes.
+const MIN_BUFFER: usize = 256 * 1024;
+
+/// The number of files that a thread searches before it hands out results. The directories of all files at work are open.
+const BATCH: usize = 16;
+
+/// The bytes that a file counts in addition to its content, in the search for further matches after the result is full.
+const ENTRY: u64 = 1024;
 
 /// Searches text files of the workspace, line by line, for a regular expression (Rust syntax, without look-around and
 /// backreferences). Skips binary files, links, .git, and files that ignore files such as .gitignore exclude. In a directory, also skips
@@ -75,119 +91,184 @@ pub(crate) fn search(
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let glob = glob.as_deref().map(glob_pattern).transpose()?;
-    let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-    let named = parse_label(encoding.as_deref())?;
+    let hidden = workspace.hidden_snapshot();
     let search = Search {
         files: Files::new(cx, &workspace),
-        glob,
-        scan,
-        opened: None,
-        named,
-        searched: 0,
-        decoded: 0,
-        binary: 0,
-        large: 0,
-        unreadable: 0,
+        hidden: &hidden,
+        pattern: LinePattern::new(&pattern, ignore_case)?,
+        context: context.min(10).into(),
+        named: parse_label(encoding.as_deref())?,
+        buffer: Vec::new(),
     };
-    Ok(search.run(&path, ignored)?)
+    Ok(run(search, &path, glob, ignored)?)
 }
 
+fn run(
+    mut search: Search<'_>,
+    path: &RelativePath,
+    glob: Option<GlobMatcher>,
+    ignored: bool,
+) -> Result<Vec<Content>, FsError> {
+    let files = search.files;
+    let start = Slot::find_existing(files, path)?;
+    let mut answer = Answer::default();
+    let mut skipped = Skipped::default();
+    if start.kind == Some(Kind::Directory) {
+        skipped = answer.fill(search, &start, glob.as_ref(), ignored)?;
+    } else if glob.is_some() {
+        return Err(FsError::GlobOfFile { path: start.path });
+    } else {
+        let file = start.open_file()?.into_std();
+        answer.add(files, search.named_file(start.path, file)?);
+    }
+    let mut notes = answer.notes();
+    notes.extend(skipped.notes());
+    let text = Some(answer.text).filter(|text| !text.is_empty());
+    let texts = text.into_iter().chain([format!("[{}]", notes.join("; "))]);
+    Ok(texts.map(Content::text).collect())
+}
+
+fn is_wanted(glob: Option<&GlobMatcher>, path: &RelativePath, start: &RelativePath) -> bool {
+    let Some(glob) = glob else { return true };
+    let by_path = glob.glob().glob().contains('/');
+    glob.is_match(if by_path {
+        path.below(start)
+    } else {
+        path.name()
+    })
+}
+
+/// Searches one file after another. Each thread has a clone.
+#[derive(Clone)]
 struct Search<'a> {
     files: Files<'a>,
-    glob: Option<GlobMatcher>,
-    scan: Scan,
-    /// The metadata of the file before it is read.
-    opened: Option<Metadata>,
+    hidden: &'a HiddenSnapshot<'a>,
+    pattern: LinePattern,
+    /// The number of lines shown before and after a match.
+    context: usize,
     /// The encoding of files that are not UTF-8.
     named: Option<TextEncoding>,
-    searched: u64,
-    /// The number of files that were not UTF-8.
-    decoded: u64,
-    binary: u64,
-    large: u64,
-    unreadable: u64,
+    /// The memory into which files are read.
+    buffer: Vec<u8>,
+}
+
+/// A file and its directory.
+type Candidate = (Arc<Dir>, RelativePath);
+
+/// A file after its search.
+struct Searched {
+    path: RelativePath,
+    state: State,
+    found: Found,
+    /// The metadata from before the file was read.
+    opened: Option<Metadata>,
+}
+
+/// The way in which a file was searched or not.
+#[derive(Clone, Copy)]
+enum State {
+    Text,
+    Decoded,
+    Binary,
+    Large,
+    Unreadable,
+    /// Not mentioned.
+    Hidden,
 }
 
 impl Search<'_> {
-    fn run(mut self, path: &RelativePath, ignored: bool) -> Result<Vec<Content>, FsError> {
-        let start = Slot::find_existing(self.files, path)?;
-        let mut notes = Vec::new();
-        if start.kind == Some(Kind::Directory) {
-            let walk = TreeWalk::new(self.files, &start.path, ignored);
-            let skipped = walk.run(&start.open_dir()?, &start.path, &mut |found| {
-                if found.kind == Kind::File && self.is_wanted(found.path, &start.path) {
-                    self.file(found.dir, found.name, found.path)?;
-                }
-                self.scan.visit();
-                Ok(if self.scan.is_over() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
-            })?;
-            notes = skipped.notes();
-        } else if self.glob.is_some() {
-            return Err(FsError::GlobOfFile { path: start.path });
-        } else {
-            let file = start.open_file()?.into_std();
-            self.opened = file.metadata().ok();
-            self.named_file(&start.path, file)?;
-        }
-        notes.splice(0..0, self.notes());
-        let text = Some(std::mem::take(&mut self.scan.text)).filter(|text| !text.is_empty());
-        let texts = text.into_iter().chain([format!("[{}]", notes.join("; "))]);
-        Ok(texts.map(Content::text).collect())
-    }
-
-    fn is_wanted(&self, path: &RelativePath, start: &RelativePath) -> bool {
-        let Some(glob) = &self.glob else { return true };
-        let by_path = glob.glob().glob().contains('/');
-        glob.is_match(if by_path {
-            path.below(start)
-        } else {
-            path.names().last().unwrap_or_default()
-        })
-    }
-
-    fn file(&mut self, dir: &Dir, name: &str, path: &RelativePath) -> Result<(), FsError> {
-        match open_file(dir, name, path) {
-            Ok(file) => {
-                let file = file.into_std();
-                self.opened = file.metadata().ok();
-                self.content(path, file)
-            }
-            Err(_) => {
-                // Removed or replaced since it was listed, or not readable.
-                self.unreadable += 1;
-                Ok(())
+    /// Searches files until there are more matching lines than a result has.
+    fn batch(&mut self, candidates: Vec<Candidate>) -> Result<Vec<Searched>, FsError> {
+        let mut all = Vec::with_capacity(candidates.len());
+        let (mut hits, mut text) = (0, 0);
+        for candidate in candidates {
+            self.files.cx.check_cancelled()?;
+            let searched = self.file(candidate, Found::after(hits, text))?;
+            hits += searched.found.parts.len();
+            text += searched.found.text.len();
+            let is_over = searched.found.more;
+            all.push(searched);
+            if is_over {
+                break;
             }
         }
+        Ok(all)
     }
 
     /// Searches a file of a directory.
-    fn content(&mut self, path: &RelativePath, file: impl Read) -> Result<(), FsError> {
-        let mut content = Vec::new();
-        if file.take(MAX_FILE + 1).read_to_end(&mut content).is_err() {
-            self.unreadable += 1;
-        } else if content.len() as u64 > MAX_FILE {
-            self.large += 1;
-        } else {
-            self.whole(path, &content)?;
+    fn file(&mut self, (dir, path): Candidate, mut found: Found) -> Result<Searched, FsError> {
+        let opened = open_entry(&dir, path.name()).and_then(|file| {
+            let file = file.into_std();
+            Ok((file.metadata()?, file))
+        });
+        let mut metadata = None;
+        // An error if it was removed or replaced since it was listed, or is not readable.
+        let state = match opened {
+            Err(_) if self.hidden.hides(&dir, path.name(), path.as_str()) => State::Hidden,
+            Ok((opened, _)) if self.hidden.has_identity((opened.dev(), opened.ino())) => {
+                State::Hidden
+            }
+            Ok((opened, file)) if opened.is_file() => match self.read(file, opened.len()) {
+                Ok(Some(length)) => {
+                    metadata = Some(opened);
+                    let state;
+                    (state, found) = self.whole(&self.buffer[..length], found)?;
+                    state
+                }
+                Ok(None) => State::Large,
+                Err(_) => State::Unreadable,
+            },
+            _ => State::Unreadable,
+        };
+        Ok(Searched {
+            path,
+            state,
+            found,
+            opened: metadata,
+        })
+    }
+
+    /// Reads a file into the buffer. Returns its length, or `None` if it is larger than [`MAX_FILE`]. `size` is the size in its metadata.
+    fn read(&mut self, mut file: File, size: u64) -> io::Result<Option<usize>> {
+        let mut length = 0;
+        while size.max(length as u64) <= MAX_FILE {
+            let least = length.max(size as usize) + 1;
+            if self.buffer.len() < least {
+                // A file may grow, or have no size in its metadata.
+                self.buffer.resize(least.max(2 * length).max(MIN_BUFFER), 0);
+            }
+            match file.read(&mut self.buffer[length..]) {
+                Ok(0) => return Ok(Some(length)),
+                Ok(read) => length += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            // There was room for more, so this is the end.
+            if length as u64 == size {
+                return Ok(Some(length));
+            }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Searches the whole content of a file.
-    fn whole(&mut self, path: &RelativePath, content: &[u8]) -> Result<(), FsError> {
+    fn whole(&self, content: &[u8], found: Found) -> Result<(State, Found), FsError> {
         let decoded = Decoded::from_bytes(content, self.named);
         if decoded.is_none() && memchr(0, content).is_some() {
-            self.binary += 1;
-            return Ok(());
+            return Ok((State::Binary, found));
         }
-        self.searched += 1;
-        self.decoded += u64::from(decoded.is_some());
+        let state = if decoded.is_some() {
+            State::Decoded
+        } else {
+            State::Text
+        };
         let text = decoded.as_ref().map(|decoded| decoded.text.as_bytes());
-        self.scan(path, text.unwrap_or(content))
+        let found = self.scan(found).whole(text.unwrap_or(content))?;
+        Ok((state, found))
+    }
+
+    fn scan(&self, found: Found) -> Scan<'_> {
+        Scan::new(self.files.cx, &self.pattern, self.context, found)
     }
 
     /// Returns true for the beginning of a text in another encoding than UTF-8, or of a damaged one.
@@ -203,73 +284,177 @@ impl Search<'_> {
     }
 
     /// Searches the file that the call names, a large one block by block unless it must be decoded.
-    fn named_file(&mut self, path: &RelativePath, mut file: impl Read) -> Result<(), FsError> {
+    fn named_file(&mut self, path: RelativePath, mut file: File) -> Result<Searched, FsError> {
+        let opened = file.metadata().ok();
         let mut content = Vec::new();
         let read = file.by_ref().take(MAX_FILE + 1).read_to_end(&mut content);
-        read.map_err(FsError::io(path))?;
+        read.map_err(FsError::io(&path))?;
         let is_encoded = content.len() as u64 > MAX_FILE && self.is_encoded(&content);
         if is_encoded {
             file.by_ref()
                 .take(MAX_DECODED - MAX_FILE)
                 .read_to_end(&mut content)
-                .map_err(FsError::io(path))?;
+                .map_err(FsError::io(&path))?;
         }
         let limit = if is_encoded { MAX_DECODED } else { MAX_FILE };
-        if content.len() as u64 <= limit {
-            return self.whole(path, &content);
-        }
-        let mut reader = BufReader::with_capacity(BLOCK, content.as_slice().chain(file));
-        if memchr(0, reader.fill_buf().map_err(FsError::io(path))?).is_some() {
-            self.binary += 1;
-            return Ok(());
-        }
-        self.searched += 1;
-        self.scan(path, reader)
+        let found = Found::default();
+        let (state, found) = if content.len() as u64 <= limit {
+            self.whole(&content, found)?
+        } else if memchr(0, &content[..BEGINNING]).is_some() {
+            (State::Binary, found)
+        } else {
+            let found = self.scan(found).stream(content, file, FsError::io(&path))?;
+            (State::Text, found)
+        };
+        Ok(Searched {
+            path,
+            state,
+            found,
+            opened,
+        })
+    }
+}
+
+/// The matching lines of all files.
+#[derive(Default)]
+struct Answer {
+    /// The matching lines with their context, as shown.
+    text: String,
+    /// The number of matching lines.
+    hits: usize,
+    /// The number of files with matching lines.
+    files: u64,
+    /// True if a further matching line was omitted because the result is full.
+    more: bool,
+    /// The bytes searched since the result became full; see [`MAX_AHEAD`].
+    ahead: u64,
+    /// The number of files in each [`State`].
+    states: [u64; 6],
+    /// The number of lines that were searched only in part.
+    long: u64,
+}
+
+impl Answer {
+    /// Adds the files of a directory until the search is over.
+    fn fill(
+        &mut self,
+        search: Search<'_>,
+        start: &Slot,
+        glob: Option<&GlobMatcher>,
+        ignored: bool,
+    ) -> Result<Skipped, FsError> {
+        let (files, hidden) = (search.files, search.hidden);
+        let dir = start.open_dir()?;
+        let walk = TreeWalk::new(files, hidden, &start.path, ignored).opening_files();
+        thread::scope(|scope| {
+            let mut search = search;
+            let mut batches = InOrder::new(scope, move |batch| search.batch(batch));
+            let mut batch = Vec::with_capacity(BATCH);
+            let skipped = walk.run(dir, &start.path, &mut |found| {
+                if found.kind == Kind::File && is_wanted(glob, found.path, &start.path) {
+                    batch.push((found.dir.clone(), found.path.clone()));
+                }
+                if batch.len() == BATCH {
+                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                    if let Some(searched) = batches.push(full) {
+                        self.extend(files, searched?);
+                    }
+                }
+                Ok(if self.is_over() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            let mut next = batches.push(batch).or_else(|| batches.pop());
+            while let Some(searched) = next.filter(|_| !self.is_over()) {
+                self.extend(files, searched?);
+                next = batches.pop();
+            }
+            Ok(skipped)
+        })
     }
 
-    fn scan(&mut self, path: &RelativePath, content: impl BufRead) -> Result<(), FsError> {
-        let before = self.scan.files;
-        self.scan.file(self.files.cx, path, content)?;
-        if self.scan.files > before {
-            let _shown = Shown::new(self.files, path, self.opened.take());
-            self.files.show_content(path);
+    fn extend(&mut self, files: Files<'_>, searched: Vec<Searched>) {
+        for searched in searched {
+            if !self.is_over() {
+                self.add(files, searched);
+            }
         }
-        Ok(())
+    }
+
+    fn add(&mut self, files: Files<'_>, searched: Searched) {
+        let found = searched.found;
+        self.states[searched.state as usize] += 1;
+        self.long += found.long;
+        if self.is_full() {
+            self.more = found.more || !found.parts.is_empty();
+            self.ahead += ENTRY + found.searched;
+            return;
+        }
+        self.ahead += found.ahead;
+        if found.parts.is_empty() {
+            return;
+        }
+        let gap = if self.text.is_empty() { "" } else { "\n" };
+        self.text += &format!("{gap}{}\n", searched.path);
+        self.files += 1;
+        // The first matching line for which there is no room.
+        let mut parts = found.parts.iter().copied().enumerate().skip(1);
+        let full = parts.find(|(hits, part)| is_full(self.hits + hits, self.text.len() + part));
+        let (hits, end) = full.unwrap_or((found.parts.len(), found.text.len()));
+        self.text.push_str(&found.text[..end]);
+        self.hits += hits;
+        self.more = found.more || full.is_some();
+        let _shown = Shown::new(files, &searched.path, searched.opened);
+        files.show_content(&searched.path);
+    }
+
+    /// Returns true if the result has no room for another matching line.
+    fn is_full(&self) -> bool {
+        is_full(self.hits, self.text.len())
+    }
+
+    /// Returns true if the search can stop.
+    fn is_over(&self) -> bool {
+        self.more || self.ahead >= MAX_AHEAD
     }
 
     fn notes(&self) -> Vec<String> {
-        let Scan {
+        let Self {
             hits, files, more, ..
-        } = self.scan;
-        let bound = match (more, self.scan.is_over()) {
+        } = *self;
+        let count = |state: State| self.states[state as usize];
+        let searched = count(State::Text) + count(State::Decoded);
+        let bound = match (more, self.is_over()) {
             (true, _) => "more than ",
             (false, true) => "at least ",
             (false, false) => "",
         };
         let mut notes = vec![match hits {
-            0 => format!("no line matches; files searched: {}", self.searched),
+            0 => format!("no line matches; files searched: {searched}"),
             _ => format!(
                 "matching lines: {bound}{hits}, in {files} of {} searched",
-                counted(self.searched, "file", "files")
+                counted(searched, "file", "files")
             ),
         }];
-        if self.scan.is_over() {
+        if self.is_over() {
             notes.push(format!(
                 "the search stopped there and shows the first {hits}; use a narrower pattern, glob or path to find others"
             ));
         }
         let skipped = [
-            (self.binary, "binary files skipped"),
+            (count(State::Binary), "binary files skipped"),
             (
-                self.large,
+                count(State::Large),
                 "files over 16 MiB skipped, which can be searched by name",
             ),
-            (self.unreadable, "files that could not be read"),
+            (count(State::Unreadable), "files that could not be read"),
             (
-                self.decoded,
+                count(State::Decoded),
                 "files that are not UTF-8, read in their encoding or a guess",
             ),
-            (self.scan.long, "lines searched only in their first 64 MiB"),
+            (self.long, "lines searched only in their first 64 MiB"),
         ];
         let skipped = skipped.iter().filter(|(count, _)| *count > 0);
         notes.extend(skipped.map(|(count, what)| format!("{what}: {count}")));
@@ -304,6 +489,35 @@ mod tests {
             text.ends_with("[matching lines: 3, in 3 of 3 files searched]"),
             "{text}"
         );
+    }
+
+    #[tokio::test]
+    async fn many_files_are_searched_in_the_order_of_their_paths() {
+        let fixture = Fixture::new();
+        let path = |number: usize| format!("{:02}/{number:03}", number / 7);
+        for number in 0..600 {
+            let text = if number % 4 == 0 { "x\n" } else { "y\n" };
+            fixture.write(&path(number), text);
+        }
+        let text = fixture.text("fs.search", json!({"pattern": "x"})).await;
+        let found = (0..600)
+            .step_by(4)
+            .map(|number| format!("{}\n1: x\n", path(number)));
+        let found: Vec<_> = found.collect();
+        let note = "[matching lines: 150, in 150 of 600 files searched]";
+        assert_eq!(text, format!("{}\n{note}", found.join("\n")));
+    }
+
+    #[tokio::test]
+    async fn a_full_result_does_not_depend_on_the_files_that_other_threads_search() {
+        let fixture = Fixture::new();
+        for number in 0..300 {
+            fixture.write(&format!("{number:03}"), "x\nx\ny\nx\n");
+        }
+        let text = fixture
+            .text("fs.search", json!({"pattern": "x", "context": 1}))
+            .await;
+        assert!(text.contains("\n065\n1: x\n2: x\n3- y\n4: x\n\n066\n1: x\n2: x\n3- y\n\n[matching lines: more than 200, in 67 of 67 files searched;"), "{text}");
     }
 
     #[tokio::test]

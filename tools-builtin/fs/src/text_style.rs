@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter, memmem};
 use tools_text::MARK;
 
 /// A byte order mark and line endings, which a model cannot see and so does not write again.
@@ -107,17 +107,25 @@ pub(crate) enum LineEnding {
 impl LineEnding {
     /// Returns the most common line ending of a text, LF if there is a tie. Returns `None` if the text has a single line.
     pub(crate) fn detect(text: &[u8]) -> Option<Self> {
-        let lines = text
-            .split_inclusive(|byte| *byte == b'\n')
-            .filter(|line| line.ends_with(b"\n"));
-        let (all, crlf) = lines.fold((0_usize, 0), |(all, crlf), line| {
-            (all + 1, crlf + usize::from(line.ends_with(b"\r\n")))
-        });
-        match all {
-            0 => text.contains(&b'\r').then_some(Self::Cr),
-            _ if crlf > all - crlf => Some(Self::CrLf),
-            _ => Some(Self::Lf),
+        let has_cr = memchr(b'\r', text).is_some();
+        let crlf = if has_cr {
+            memmem::find_iter(text, b"\r\n").count()
+        } else {
+            0
+        };
+        if crlf == 0 && memchr(b'\n', text).is_none() {
+            return has_cr.then_some(Self::Cr);
         }
+        let all = if crlf == 0 {
+            0
+        } else {
+            memchr_iter(b'\n', text).count()
+        };
+        Some(if crlf > all - crlf {
+            Self::CrLf
+        } else {
+            Self::Lf
+        })
     }
 
     /// Converts the line endings of a text in this style to LF.

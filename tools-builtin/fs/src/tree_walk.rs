@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
@@ -29,20 +30,23 @@ const MAX_DEPTH: usize = 100;
 #[derive(Debug)]
 pub(crate) struct TreeWalk<'a> {
     files: Files<'a>,
-    hidden: HiddenSnapshot<'a>,
+    hidden: &'a HiddenSnapshot<'a>,
     /// `None` if ignore files are not applied.
     ignored: Option<IgnoreRules>,
+    opens_files: bool,
     entries: u64,
     skipped: Skipped,
 }
 
 /// A visited entry.
 pub(crate) struct WalkEntry<'a> {
-    pub(crate) dir: &'a Dir,
-    pub(crate) name: &'a str,
+    pub(crate) dir: &'a Arc<Dir>,
     pub(crate) path: &'a RelativePath,
     pub(crate) kind: Kind,
 }
+
+/// A callback for one entry.
+type Visit<'a> = dyn FnMut(WalkEntry<'_>) -> Result<ControlFlow<()>, FsError> + 'a;
 
 /// The numbers of skipped entries, by reason.
 #[derive(Debug, Default)]
@@ -59,25 +63,37 @@ pub(crate) struct Skipped {
 
 impl<'a> TreeWalk<'a> {
     /// Creates a walk that starts at `path`. With `all`, ignore files are not applied.
-    pub(crate) fn new(files: Files<'a>, path: &RelativePath, all: bool) -> Self {
+    pub(crate) fn new(
+        files: Files<'a>,
+        hidden: &'a HiddenSnapshot<'a>,
+        path: &RelativePath,
+        all: bool,
+    ) -> Self {
         let ignored = (!all).then(|| IgnoreRules::from_ancestors(files, path));
         Self {
             files,
-            hidden: files.workspace.hidden_snapshot(),
+            hidden,
             ignored,
+            opens_files: false,
             entries: 0,
             skipped: Skipped::default(),
         }
     }
 
+    /// Leaves the check of files by their identity to the visitor, who reads their metadata anyway.
+    pub(crate) fn opening_files(mut self) -> Self {
+        self.opens_files = true;
+        self
+    }
+
     /// Calls `visit` for each entry until it breaks. Entries are sorted by name, directories come before their contents.
     pub(crate) fn run(
         mut self,
-        dir: &Dir,
+        dir: Dir,
         path: &RelativePath,
-        visit: &mut dyn FnMut(WalkEntry<'_>) -> Result<ControlFlow<()>, FsError>,
+        visit: &mut Visit<'_>,
     ) -> Result<Skipped, FsError> {
-        let _ = self.enter(dir, path, MAX_DEPTH, visit)?;
+        let _ = self.enter(&Arc::new(dir), path, MAX_DEPTH, visit)?;
         if let Some(ignored) = &self.ignored {
             self.files.show_names(ignored.noted_paths());
             self.skipped.ignore_files = ignored.notes();
@@ -87,23 +103,27 @@ impl<'a> TreeWalk<'a> {
 
     fn enter(
         &mut self,
-        dir: &Dir,
+        dir: &Arc<Dir>,
         path: &RelativePath,
         depth: usize,
-        visit: &mut dyn FnMut(WalkEntry<'_>) -> Result<ControlFlow<()>, FsError>,
+        visit: &mut Visit<'_>,
     ) -> Result<ControlFlow<()>, FsError> {
-        let names = self.names(dir)?;
+        let entries = self.entries(dir)?;
         if let Some(ignored) = &mut self.ignored {
-            ignored.enter(self.files.cx, dir, path);
+            let is_there = |name: &str| {
+                entries
+                    .binary_search_by(|(entry, _)| entry.as_str().cmp(name))
+                    .is_ok()
+            };
+            ignored.enter(self.files.cx, dir, path, is_there);
         }
-        for name in &names {
+        for (name, kind) in &entries {
             self.files.cx.check_cancelled()?;
-            let Some((path, kind)) = self.visible(dir, path, name)? else {
+            let Some((path, kind)) = self.visible(dir, path, name, *kind)? else {
                 continue;
             };
             if visit(WalkEntry {
                 dir,
-                name,
                 path: &path,
                 kind,
             })?
@@ -119,10 +139,12 @@ impl<'a> TreeWalk<'a> {
                 continue;
             }
             match dir.open_dir_nofollow(name) {
-                Ok(below) if self.enter(&below, &path, depth - 1, visit)?.is_break() => {
-                    return Ok(ControlFlow::Break(()));
+                Ok(below) => {
+                    let below = Arc::new(below);
+                    if self.enter(&below, &path, depth - 1, visit)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
                 }
-                Ok(_) => {}
                 Err(_) => self.skipped.unreadable += 1,
             }
         }
@@ -136,8 +158,8 @@ impl<'a> TreeWalk<'a> {
         })
     }
 
-    /// Returns the UTF-8 names in a directory, sorted.
-    fn names(&mut self, dir: &Dir) -> Result<Vec<String>, FsError> {
+    /// Returns the UTF-8 names in a directory, sorted, with their kinds.
+    fn entries(&mut self, dir: &Dir) -> Result<Vec<(String, Kind)>, FsError> {
         let mut names = Vec::new();
         let Ok(entries) = dir.entries() else {
             self.skipped.unreadable += 1;
@@ -150,14 +172,17 @@ impl<'a> TreeWalk<'a> {
                 break;
             }
             self.entries += 1;
-            match entry.map(|entry| entry.file_name().into_string()) {
-                Ok(Ok(name)) if is_draft(&name) => {}
-                Ok(Ok(name)) => names.push(name),
-                Ok(Err(_)) => self.skipped.invalid_name += 1,
-                Err(_) => self.skipped.unreadable += 1,
+            let Ok(entry) = entry else {
+                self.skipped.unreadable += 1;
+                continue;
+            };
+            match entry.file_name().into_string() {
+                Ok(name) if is_draft(&name) => {}
+                Ok(name) => names.push((name, entry.file_type().map_or(Kind::Unknown, Kind::from))),
+                Err(_) => self.skipped.invalid_name += 1,
             }
         }
-        names.sort_unstable();
+        names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         Ok(names)
     }
 
@@ -167,22 +192,32 @@ impl<'a> TreeWalk<'a> {
         dir: &Dir,
         path: &RelativePath,
         name: &str,
+        mut kind: Kind,
     ) -> Result<Option<(RelativePath, Kind)>, FsError> {
         let Ok(path) = path.child(name) else {
             self.skipped.invalid_name += 1;
             return Ok(None);
         };
-        if self.hidden.hides(dir, name, path.as_str()) {
+        let is_opened = self.opens_files && kind == Kind::File;
+        let is_hidden = if is_opened {
+            self.hidden.hides_path(path.as_str())
+        } else {
+            self.hidden.hides(dir, name, path.as_str())
+        };
+        if is_hidden {
             return Ok(None);
         }
-        let kind = match dir.symlink_metadata(name) {
-            Ok(metadata) => Kind::from(metadata.file_type()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(_) => {
-                self.skipped.unreadable += 1;
-                return Ok(None);
-            }
-        };
+        // Not every file system tells the kinds in a list of names.
+        if kind == Kind::Unknown {
+            kind = match dir.symlink_metadata(name) {
+                Ok(metadata) => Kind::from(metadata.file_type()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(_) => {
+                    self.skipped.unreadable += 1;
+                    return Ok(None);
+                }
+            };
+        }
         if let Some(ignored) = &self.ignored
             && ignored.excludes(self.files.cx, &path, kind == Kind::Directory)?
         {

@@ -1,5 +1,8 @@
 //! [`View`]: the text of a file as a model sees it, mapped to the bytes of the file.
 
+use std::borrow::Cow;
+
+use memchr::{memchr, memmem};
 use tools_text::MARK;
 
 use crate::text_style::LineEnding;
@@ -10,7 +13,7 @@ use crate::text_style::LineEnding;
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) bytes: &'a [u8],
-    pub(crate) text: String,
+    pub(crate) text: Cow<'a, str>,
     /// The most common line ending of the file.
     pub(crate) line_end: Option<LineEnding>,
     /// The length of the byte order mark.
@@ -37,38 +40,47 @@ impl<'a> View<'a> {
         let line_end = LineEnding::detect(bytes);
         let mut view = Self {
             bytes,
-            text: String::with_capacity(bytes.len()),
+            text: Cow::default(),
             line_end,
             mark,
             seams: Vec::new(),
         };
+        let bytes = &bytes[mark..];
+        if memchr(b'\r', bytes).is_none()
+            && let Ok(text) = std::str::from_utf8(bytes)
+        {
+            view.text = text.into();
+            return view;
+        }
+        let mut text = String::with_capacity(bytes.len());
         let mut at = mark;
-        for chunk in bytes[mark..].utf8_chunks() {
-            let mut lines = chunk.valid().split("\r\n").peekable();
-            while let Some(line) = lines.next() {
-                at += line.len();
-                view.text.push_str(line);
-                if lines.peek().is_some() {
-                    at += 2;
-                    view.text.push('\n');
-                    view.close(at);
-                }
+        for chunk in bytes.utf8_chunks() {
+            let mut rest = chunk.valid();
+            while let Some(end) = memmem::find(rest.as_bytes(), b"\r\n") {
+                text.push_str(&rest[..end]);
+                text.push('\n');
+                at += end + 2;
+                rest = &rest[end + 2..];
+                view.close(&text, at);
             }
+            text.push_str(rest);
+            at += rest.len();
             if !chunk.invalid().is_empty() {
                 at += chunk.invalid().len();
-                view.text.push(char::REPLACEMENT_CHARACTER);
-                view.close(at);
+                text.push(char::REPLACEMENT_CHARACTER);
+                view.close(&text, at);
             }
         }
         if line_end == Some(LineEnding::Cr) {
-            view.text = view.text.replace('\r', "\n");
+            text = text.replace('\r', "\n");
         }
+        view.text = text.into();
         view
     }
 
-    fn close(&mut self, bytes: usize) {
+    fn close(&mut self, text: &str, bytes: usize) {
         self.seams.push(Seam {
-            text: self.text.len() as u32,
+            text: text.len() as u32,
             bytes: bytes as u32,
         });
     }

@@ -1,6 +1,6 @@
 //! Reading a whole file into memory, and the text that replaces all of it.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use tools::ToolContext;
 use tools_text::seven_bit;
@@ -8,9 +8,14 @@ use tools_text::seven_bit;
 use crate::encoding::{Decoded, Encoding, is_wide_text};
 use crate::error::FsError;
 use crate::path::RelativePath;
-use crate::replacement::MAX_FILE;
 use crate::slot::Slot;
 use crate::text_style::TextStyle;
+
+/// The size up to which files are decoded or replaced with their style, in bytes.
+pub(crate) const MAX_FILE: u64 = 64 * 1024 * 1024;
+
+/// The size of a read for a comparison, in bytes.
+const BLOCK: usize = 128 * 1024;
 
 /// The size up to which a preview compares a file with the text that replaces it, in bytes.
 pub(crate) const MAX_COMPARED: u64 = 8 * 1024 * 1024;
@@ -28,7 +33,35 @@ pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
 
 /// Reads a file of at most `limit` bytes.
 pub(crate) fn read_at_most(slot: &Slot, limit: u64) -> Result<Vec<u8>, FsError> {
-    contents(slot.open_file()?, &slot.path, limit)
+    let file = slot.open_file()?.into_std();
+    // Nothing is read of a file that is too large.
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    if size > limit {
+        let path = slot.path.clone();
+        return Err(FsError::TooLarge { path, limit });
+    }
+    contents(file, &slot.path, limit)
+}
+
+/// Returns true if the file still has this content.
+pub(crate) fn is_same(slot: &Slot, content: &[u8]) -> io::Result<bool> {
+    let Ok(file) = slot.open_file() else {
+        return Ok(false);
+    };
+    let mut file = file.into_std();
+    let mut block = vec![0; BLOCK];
+    let mut rest = content;
+    loop {
+        let read = match file.read(&mut block) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        match rest.strip_prefix(&block[..read]) {
+            Some(after) if read > 0 => rest = after,
+            Some(after) => return Ok(after.is_empty()),
+            None => return Ok(false),
+        }
+    }
 }
 
 /// Reads an open file of at most `limit` bytes.

@@ -68,9 +68,14 @@ impl HiddenSnapshot<'_> {
     pub fn hides(&self, dir: &Dir, name: &str, path: &str) -> bool {
         self.hides_path(path)
             || !self.identities.is_empty()
-                && dir.symlink_metadata(name).is_ok_and(|metadata| {
-                    self.identities.contains(&(metadata.dev(), metadata.ino()))
-                })
+                && dir
+                    .symlink_metadata(name)
+                    .is_ok_and(|metadata| self.has_identity((metadata.dev(), metadata.ino())))
+    }
+
+    /// Returns true if a file or directory is a hidden path.
+    pub fn has_identity(&self, identity: Identity) -> bool {
+        self.identities.contains(&identity)
     }
 
     /// Returns true if a path without links is hidden or lies below a hidden path.

@@ -253,7 +253,7 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
         ("binary", "failed: it has NUL bytes"),
         ("latin", "worked: read as windows-1252"),
         ("long_line", "worked: bytes of the diff left out"),
-        ("huge", "failed: has more than 67108864 bytes"),
+        ("huge", "failed: has more than 1073741824 bytes"),
         ("many_lines", "failed: occurs more than 1000 times"),
         ("dangling", "failed: there is no `gone`"),
     ] {
