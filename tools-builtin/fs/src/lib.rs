@@ -54,7 +54,7 @@ use tools::{Catalog, RegisterError};
 
 pub use kind::Kind;
 pub use listing::DirEntry;
-pub use new_script::reads_as_script;
+pub use new_script::{is_loaded as is_loaded_by_name, reads_as_script};
 pub use removal_question::is_output;
 pub use repository::{is_repository_data, is_repository_setting};
 pub use workspace::Workspace;

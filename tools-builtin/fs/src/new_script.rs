@@ -7,6 +7,7 @@ use tools::{Access, Concern, ToolContext};
 
 use crate::error::FsError;
 use crate::path::RelativePath;
+use crate::removal_question::is_output;
 use crate::repository::{self, unless_named};
 use crate::slot::Slot;
 use crate::workspace::Workspace;
@@ -71,11 +72,12 @@ pub(crate) fn check_link(
 ) -> Result<(), FsError> {
     let name = slot.path.as_str();
     let is_new = slot.kind.is_none();
-    if slot.path != *requested
-        && !name.contains('/')
-        && (is_new || is_program_of_text(workspace, &slot.path))
-        && (is_new && is_loaded(name) || has_script())
-    {
+    let is_asked = || {
+        !name.contains('/')
+            && (is_new || is_program_of_text(workspace, &slot.path))
+            && (is_new && is_loaded(name) || has_script())
+    };
+    if slot.path != *requested && (is_dependency_program(&slot.path) || is_asked()) {
         return Err(FsError::NewScript {
             path: slot.path.clone(),
         });
@@ -92,6 +94,11 @@ pub(crate) fn concern(
 ) -> Option<Concern> {
     let workspace = cx.service::<Workspace>()?;
     let name = path.as_str();
+    if is_dependency_program(path) {
+        let target = Target::new(Access::Write, "fs", name).ok()?;
+        let reason = "shells run the programs in this folder of dependencies by their name, if it is on the PATH";
+        return Some(unless_named(target, reason));
+    }
     if name.contains('/') {
         return None;
     }
@@ -112,6 +119,12 @@ pub(crate) fn concern(
     };
     let target = Target::new(Access::Write, "fs", name).ok()?;
     Some(unless_named(target, reason))
+}
+
+/// Returns true for a program in a folder of dependencies, such as `.venv/bin/pytest`, or for the folder of such programs.
+fn is_dependency_program(path: &RelativePath) -> bool {
+    let mut below = path.names().skip_while(|name| !is_output(name));
+    below.next().is_some() && below.any(|name| name == "bin")
 }
 
 /// Returns true for a file with the permission to be started that is no script yet: a program may have set the permission.
@@ -136,7 +149,7 @@ fn is_executable(metadata: &cap_std::fs::Metadata) -> bool {
 }
 
 /// Returns true if programs load or run a file in the root because of its name. ASCII case does not count.
-fn is_loaded(name: &str) -> bool {
+pub fn is_loaded(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_named = NAMES.split(' ').any(|one| one == name);
     let Some((stem, extension)) = name.rsplit_once('.') else {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::found::Found;
-use super::{Look, Protected, git};
+use super::{Look, Protected, git, link};
 
 impl Protected {
     /// Returns the paths that are new, changed or gone since, without those below another one.
@@ -35,6 +35,11 @@ impl Protected {
                     || content.is_some_and(|content| content.is_at(path))
             });
             if is_same {
+                continue;
+            }
+            if look.is_checked_out(path, before)
+                || former.is_none() && link::is_alias(path, before, look)
+            {
                 continue;
             }
             if !look.is_harmless(path, found, former) {
