@@ -214,6 +214,7 @@ impl Look {
                 let stamp = (!metadata.is_dir() && !is_new_only).then(|| found::stamp(&metadata));
                 // No wall keeps a link, so a replaced one is put back.
                 let is_loose = bytes.is_some()
+                    && metadata.is_symlink()
                     && is_protected
                     && !is_setting
                     && link::is_kept_elsewhere(&absolute, self);
@@ -361,7 +362,10 @@ impl Look {
         let git = around.find(|git| git.symlink_metadata().is_ok());
         let is_file = |metadata: Metadata| metadata.is_file() && !is_script(path, &metadata);
         !name.contains('/')
-            && self.judge.find(&name).is_none()
+            && self
+                .judge
+                .find(&name)
+                .is_none_or(|entry| entry.sensitivity == Sensitivity::BuildFile)
             && git
                 .is_some_and(|git| !git.starts_with(&self.root) || before.found.contains_key(&git))
             && fs::symlink_metadata(path).is_ok_and(is_file)

@@ -52,32 +52,16 @@ pub(super) fn leads_astray((link, here): (&Path, &Path), root: &Path, judge: &Ju
 
 /// Returns true for a link to a file that programs cannot replace: all on its way are protected or lie outside of the writable trees.
 pub(super) fn is_kept_elsewhere(link: &Path, look: &Look) -> bool {
-    let is_free = |path: &Path| {
-        let relative = look.relative(path);
-        let is_writable = look.trees.iter().any(|tree| {
-            tree.path == "." && path.starts_with(&look.root)
-                || path.starts_with(look.root.join(&tree.path))
-        });
-        let entry = look.judge.find(&relative);
-        is_writable
-            && !entry.is_some_and(|entry| {
-                is_sensitive(entry, &relative) && look.judge.matters(&relative)
-            })
-    };
     let mut link = link.to_owned();
     for _ in 0..MAX_LINKS {
-        let Ok(target) = fs::read_link(&link) else {
+        let Some(target) = target_of(&link) else {
             return true;
         };
-        let Some(target) = link.parent().map(|folder| folder.join(target)) else {
+        let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
             return false;
         };
-        let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
-            return !is_free(&without_links(&target));
-        };
         let real = without_links(folder).join(name);
-        // Who replaces a link to a folder on the way chooses the file, too.
-        if is_free(&real) || target.starts_with(&look.root) && real != normal(&target) {
+        if has_links(folder, &look.root) || is_free(&real, look) {
             return false;
         }
         link = real;
@@ -85,32 +69,35 @@ pub(super) fn is_kept_elsewhere(link: &Path, look: &Look) -> bool {
     false
 }
 
-/// Returns true for a link between names of instructions, such as `CLAUDE.md -> AGENTS.md`, to a file that was there before and is the same.
-pub(super) fn is_alias(link: &Path, before: &Protected, look: &Look) -> bool {
-    let (Ok(target), Some(folder)) = (fs::read_link(link), link.parent()) else {
-        return false;
-    };
-    let target = normal(&folder.join(target));
-    let is_same = before
-        .found
-        .get(&target)
-        .is_some_and(|found| !found.may_differ(&target));
-    [link, &*target]
-        .iter()
-        .all(|path| judge::is_instruction(&look.relative(path)))
-        && is_same
-        && without_links(&target) == target
-        && target.is_file()
+/// Returns true if a program may replace a path.
+fn is_free(path: &Path, look: &Look) -> bool {
+    let relative = look.relative(path);
+    let mut trees = look.trees.iter();
+    let is_writable = path.starts_with(&look.root)
+        && trees.any(|tree| tree.path == "." || path.starts_with(look.root.join(&tree.path)));
+    let entry = look.judge.find(&relative);
+    let is_protected = entry.is_some_and(|entry| is_sensitive(entry, &relative));
+    is_writable && !(is_protected && look.judge.matters(&relative))
 }
 
-/// Returns the path without `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(normal.pop()),
-            part => normal.push(part),
-        }
-    }
-    normal
+/// Returns true for a link between names of instructions, such as `CLAUDE.md -> AGENTS.md`, to a file that was there before and is the same.
+pub(super) fn is_alias(link: &Path, before: &Protected, look: &Look) -> bool {
+    let target = target_of(link).filter(|target| !has_links(target, &look.root));
+    let target = target.map(|target| without_links(&target));
+    target.is_some_and(|target| {
+        let found = before.found.get(&target);
+        let is_same = found.is_some_and(|found| !found.may_differ(&target));
+        let mut paths = [link, &target].into_iter();
+        is_same && target.is_file() && paths.all(|path| judge::is_instruction(&look.relative(path)))
+    })
+}
+
+fn target_of(link: &Path) -> Option<PathBuf> {
+    Some(link.parent()?.join(fs::read_link(link).ok()?))
+}
+
+/// Returns true if the path, or a folder on the way to it, is a link below the root. Who replaces that chooses the file.
+fn has_links(path: &Path, root: &Path) -> bool {
+    let mut way = path.ancestors().filter(|path| path.starts_with(root));
+    way.any(|path| path != root && path.is_symlink())
 }
