@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::found::Found;
-use super::{Look, Protected, git, link};
+use super::{Look, Protected, git};
 
 impl Protected {
     /// Returns the paths that are new, changed or gone since, without those below another one.
@@ -37,8 +37,7 @@ impl Protected {
             if is_same {
                 continue;
             }
-            if look.is_checked_out(path, before)
-                || former.is_none() && link::is_alias(path, before, look)
+            if look.is_checked_out(path, before) || former.is_none() && look.is_alias(path, before)
             {
                 continue;
             }

@@ -7,8 +7,7 @@ use host::folders;
 use rustix::fs::{Access, access};
 use tools_fs::is_output;
 
-use super::judge::{self, Judge, is_sensitive};
-use super::{Look, Protected};
+use super::judge::{Judge, is_sensitive};
 use crate::reserved::without_links;
 
 /// The most links that the system follows one after the other.
@@ -50,8 +49,8 @@ pub(super) fn leads_astray((link, here): (&Path, &Path), root: &Path, judge: &Ju
         && exists.is_some_and(|place| access(place, Access::WRITE_OK).is_ok())
 }
 
-/// Returns true for a link to a file that programs cannot replace: all on its way are protected or lie outside of the writable trees.
-pub(super) fn is_kept_elsewhere(link: &Path, look: &Look) -> bool {
+/// Returns true for a link to a file that programs cannot replace, nor what leads to it.
+pub(super) fn leads_to_kept(link: &Path, root: &Path, is_free: impl Fn(&Path) -> bool) -> bool {
     let mut link = link.to_owned();
     for _ in 0..MAX_LINKS {
         let Some(target) = target_of(&link) else {
@@ -61,7 +60,7 @@ pub(super) fn is_kept_elsewhere(link: &Path, look: &Look) -> bool {
             return false;
         };
         let real = without_links(folder).join(name);
-        if has_links(folder, &look.root) || is_free(&real, look) {
+        if has_links(folder, root) || is_free(&real) {
             return false;
         }
         link = real;
@@ -69,27 +68,10 @@ pub(super) fn is_kept_elsewhere(link: &Path, look: &Look) -> bool {
     false
 }
 
-/// Returns true if a program may replace a path.
-fn is_free(path: &Path, look: &Look) -> bool {
-    let relative = look.relative(path);
-    let mut trees = look.trees.iter();
-    let is_writable = path.starts_with(&look.root)
-        && trees.any(|tree| tree.path == "." || path.starts_with(look.root.join(&tree.path)));
-    let entry = look.judge.find(&relative);
-    let is_protected = entry.is_some_and(|entry| is_sensitive(entry, &relative));
-    is_writable && !(is_protected && look.judge.matters(&relative))
-}
-
-/// Returns true for a link between names of instructions, such as `CLAUDE.md -> AGENTS.md`, to a file that was there before and is the same.
-pub(super) fn is_alias(link: &Path, before: &Protected, look: &Look) -> bool {
-    let target = target_of(link).filter(|target| !has_links(target, &look.root));
-    let target = target.map(|target| without_links(&target));
-    target.is_some_and(|target| {
-        let found = before.found.get(&target);
-        let is_same = found.is_some_and(|found| !found.may_differ(&target));
-        let mut paths = [link, &target].into_iter();
-        is_same && target.is_file() && paths.all(|path| judge::is_instruction(&look.relative(path)))
-    })
+/// Returns the file to which a link leads by no other link.
+pub(super) fn file_of(link: &Path, root: &Path) -> Option<PathBuf> {
+    let target = target_of(link).filter(|target| !has_links(target, root))?;
+    Some(without_links(&target)).filter(|target| target.is_file())
 }
 
 fn target_of(link: &Path) -> Option<PathBuf> {
