@@ -8,6 +8,7 @@ mod running;
 mod settled;
 
 use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -28,6 +29,9 @@ use crate::protected::{Bytes, Look, Protected};
 
 /// The name of the record in a folder of a run.
 const RECORD: &str = "record.json";
+
+/// The permissions to start a file.
+const TO_START: u32 = 0o111;
 
 /// The characters of a path or a command that are shown.
 const SHOWN: usize = 200;
@@ -56,6 +60,8 @@ pub struct SetAside {
     pub place: Option<PathBuf>,
     /// True if the path had another content before.
     pub was_there: bool,
+    /// The permissions of a file that could be started. It has none to start it where it lies.
+    pub mode: Option<u32>,
 }
 
 /// The record of a run that planted something.
@@ -77,6 +83,8 @@ struct RecordedFile {
     path: Bytes,
     note: String,
     was_there: bool,
+    #[serde(default)]
+    mode: Option<u32>,
 }
 
 /// The program that ran, for the record.
@@ -118,6 +126,7 @@ impl Aside {
                         file.note,
                         Some(place),
                         file.was_there,
+                        file.mode,
                     ));
                 }
             }
@@ -152,8 +161,9 @@ impl Record {
             .map(|(number, path)| RecordedFile {
                 number,
                 path: Bytes::from_path(path.strip_prefix(&look.root).unwrap_or(path)),
-                note: look.note(path),
+                note: look.note(path, before),
                 was_there: before.found.contains_key(*path),
+                mode: mode_to_start(path),
             });
         let Origin { program, session } = origin.clone();
         Self {
@@ -178,6 +188,7 @@ impl SetAside {
         note: String,
         place: Option<PathBuf>,
         was_there: bool,
+        mode: Option<u32>,
     ) -> Self {
         let below = origin.strip_prefix(root).unwrap_or(origin);
         Self {
@@ -187,6 +198,7 @@ impl SetAside {
             note,
             place,
             was_there,
+            mode,
         }
     }
 
@@ -208,7 +220,12 @@ impl SetAside {
         } else {
             Spot::own(place)
         };
-        from?.carry(&to, self.was_there)?;
+        let set_mode = |mode| set_mode(place, mode);
+        // Where it lies, no program replaces it by a link.
+        self.mode.map_or(Ok(()), set_mode)?;
+        from?.carry(&to, self.was_there).inspect_err(|_| {
+            let _ = self.mode.map(|mode| set_mode(mode & !TO_START));
+        })?;
         if is_in_place {
             in_place::tidy(&self.root);
             return Ok(());
@@ -222,6 +239,20 @@ impl SetAside {
         }
         Ok(())
     }
+}
+
+/// Returns the permissions of a file that can be started. Returns `None` for another one.
+fn mode_to_start(path: &Path) -> Option<u32> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let mode = metadata.permissions().mode() & 0o7777;
+    (metadata.is_file() && mode & TO_START != 0).then_some(mode)
+}
+
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
 fn now() -> u64 {

@@ -21,14 +21,14 @@ use host::program;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
-use tools_workspace::{is_repository_setting, reads_as_script};
+use tools_workspace::{is_loaded_by_name, is_repository_setting, reads_as_script};
 
 pub(crate) use self::former::{Bytes, Former};
 pub(crate) use self::found::Found;
 pub(crate) use self::git::author_settings;
 use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
-use self::judge::{is_dot_file, is_sensitive};
+use self::judge::{is_dot_file, is_instruction, is_sensitive};
 pub(crate) use self::unlocked::Unlocked;
 use crate::lookup::is_executable;
 use crate::report::show_path;
@@ -203,7 +203,8 @@ impl Look {
             let is_new_only = !is_sensitive
                 && !is_way
                 && (entry.is_some_and(is_dot_file)
-                    || !path.contains('/') && is_script(&here, &metadata));
+                    || is_started_at_root(&path, &here, &metadata)
+                        && !self.judge.is_spelled(&path));
             if is_protected || is_new_only || is_way || is_sensitive && !git::is_data(&path) {
                 let git = of_bare
                     .map(|(depth, _)| depth)
@@ -211,8 +212,15 @@ impl Look {
                 let is_git = is_sensitive && git.is_some() || is_listed && is_head(&path);
                 let counts = is_new_only || is_git || is_way || is_protected || is_below;
                 let stamp = (!metadata.is_dir() && !is_new_only).then(|| found::stamp(&metadata));
+                // No wall keeps a link, so a replaced one is put back.
+                let is_loose = bytes.is_some()
+                    && metadata.is_symlink()
+                    && is_protected
+                    && !is_setting
+                    && link::leads_to_kept(&absolute, &self.root, |path| self.is_free(path));
                 // Another name of the file leads around the walls.
-                let is_safe = self.is_kept && is_protected && (metadata.is_dir() || names == 1);
+                let is_safe =
+                    self.is_kept && is_protected && !is_loose && (metadata.is_dir() || names == 1);
                 let matters = self.judge.matters(&path);
                 // A file that does not count takes no room of the others.
                 let keeps = counts && !is_safe && !is_new_only && matters;
@@ -228,7 +236,7 @@ impl Look {
                 };
                 // A build that replaces it, which leaves it another name, must not fail. What it leaves is moved aside.
                 let is_built = names > 1 && program::file() == Some(&*absolute);
-                let is_kept = is_protected && !is_built;
+                let is_kept = is_protected && !is_built && !is_loose;
                 let is_link = metadata.is_symlink();
                 let is_suspect = false;
                 let found = Found {
@@ -328,11 +336,15 @@ impl Look {
             .into_owned()
     }
 
-    /// Returns why a path is protected.
-    pub(crate) fn note(&self, path: &Path) -> String {
+    /// Returns why a path is protected. One that is gone was a link or a file before the program.
+    pub(crate) fn note(&self, path: &Path, before: &Protected) -> String {
         let relative = self.relative(path);
         let entry = self.judge.find(&relative);
-        if path.is_symlink() && !entry.is_some_and(|entry| is_sensitive(entry, &relative)) {
+        let was_link = before.found.get(path).is_some_and(|found| found.is_link);
+        let is_gone = fs::symlink_metadata(path).is_err();
+        if (path.is_symlink() || is_gone && was_link)
+            && !entry.is_some_and(|entry| is_sensitive(entry, &relative))
+        {
             return link::NOTE.to_owned();
         }
         self.judge.note(&relative)
@@ -341,6 +353,44 @@ impl Look {
     /// Returns the path below the root, as a person or the model sees it.
     pub(crate) fn show(&self, path: &Path) -> String {
         show_path(path, &self.root)
+    }
+
+    /// Returns true if a program may replace a path.
+    fn is_free(&self, path: &Path) -> bool {
+        let relative = self.relative(path);
+        let mut trees = self.trees.iter();
+        let is_writable = path.starts_with(&self.root)
+            && trees.any(|tree| tree.path == "." || path.starts_with(self.root.join(&tree.path)));
+        let entry = self.judge.find(&relative);
+        let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &relative));
+        is_writable && !(is_listed && self.judge.matters(&relative))
+    }
+
+    /// Returns true for a link between names of instructions, such as `CLAUDE.md -> AGENTS.md`, to a file that is as it was before.
+    fn is_alias(&self, link: &Path, before: &Protected) -> bool {
+        link::file_of(link, &self.root).is_some_and(|file| {
+            let found = before.found.get(&file);
+            let is_same = found.is_some_and(|found| !found.may_differ(&file));
+            let mut paths = [link, &file].into_iter();
+            is_same && paths.all(|path| is_instruction(&self.relative(path)))
+        })
+    }
+
+    /// Returns true for a file at the root that counts by its name alone, and that a repository from before the program tracks as it is.
+    fn is_checked_out(&self, path: &Path, before: &Protected) -> bool {
+        let name = self.relative(path);
+        let mut around = self.root.ancestors().map(|above| above.join(".git"));
+        let git = around.find(|git| git.symlink_metadata().is_ok());
+        let is_file = |metadata: Metadata| metadata.is_file() && !is_script(path, &metadata);
+        !name.contains('/')
+            && self
+                .judge
+                .find(&name)
+                .is_none_or(|entry| entry.sensitivity == Sensitivity::BuildFile)
+            && git
+                .is_some_and(|git| !git.starts_with(&self.root) || before.found.contains_key(&git))
+            && fs::symlink_metadata(path).is_ok_and(is_file)
+            && git::is_unchanged(path)
     }
 
     /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
@@ -449,6 +499,12 @@ impl Protected {
         }
         Ok(())
     }
+}
+
+/// Returns true if the path is directly in the root, and programs load or run it by its name, or it is a script that can be started.
+fn is_started_at_root(path: &str, here: &Path, metadata: &Metadata) -> bool {
+    let is_named = !metadata.is_dir() && is_loaded_by_name(path);
+    !path.contains('/') && (is_named || is_script(here, metadata))
 }
 
 /// Returns true if the file is a script that can be started by its name.

@@ -52,7 +52,7 @@ pub(crate) enum FsError {
     )]
     LeadsToHidden { path: RelativePath },
     #[error(
-        "`{path}` would be a new script in the root, and a link leads to it; name `{path}` itself, so that it can be asked about"
+        "`{path}` would be a new script in the root or a program of dependencies, and a link leads to it; name `{path}` itself, so that it can be asked about"
     )]
     NewScript { path: RelativePath },
     #[error(

@@ -2,28 +2,12 @@
 
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
-use tools_workspace::{Workspace, is_script, reads_as_script};
+use tools_workspace::{Workspace, is_loaded_by_name, is_output, is_script, reads_as_script};
 
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::repository::{self, unless_named};
 use crate::slot::Slot;
-
-/// The ends of names of configurations that are programs.
-const CONFIGURATIONS: [&str; 3] = [".config.", ".conf.", "rc."];
-
-/// The extensions of such files.
-const LANGUAGES: [&str; 13] = [
-    "cjs", "coffee", "cts", "js", "jsx", "lua", "mjs", "mts", "php", "py", "rb", "ts", "tsx",
-];
-
-/// Other names of configurations that are programs. Programs load them from the folder in which they start.
-const NAMES: &str = "conftest.py dangerfile.js dangerfile.ts dodo.py fabfile.py gruntfile.js gulpfile.js \
-    gulpfile.mjs gulpfile.ts manage.py noxfile.py sitecustomize.py tasks.py usercustomize.py \
-    wscript";
-
-/// The extensions of scripts that a shell runs by their name, also if another program of this name is meant.
-const SHELLS: [&str; 6] = ["bat", "cmd", "command", "ps1", "vbs", "wsf"];
 
 /// Returns the concern about `fs.write`: the file is new, lies in the root, and programs load or run it.
 pub(crate) fn of_write(
@@ -69,11 +53,12 @@ pub(crate) fn check_link(
 ) -> Result<(), FsError> {
     let name = slot.path.as_str();
     let is_new = slot.kind.is_none();
-    if slot.path != *requested
-        && !name.contains('/')
-        && (is_new || is_program_of_text(workspace, &slot.path))
-        && (is_new && is_loaded(name) || has_script())
-    {
+    let is_asked = || {
+        !name.contains('/')
+            && (is_new || is_program_of_text(workspace, &slot.path))
+            && (is_new && is_loaded_by_name(name) || has_script())
+    };
+    if slot.path != *requested && (is_dependency_program(&slot.path) || is_asked()) {
         return Err(FsError::NewScript {
             path: slot.path.clone(),
         });
@@ -90,6 +75,11 @@ pub(crate) fn concern(
 ) -> Option<Concern> {
     let workspace = cx.service::<Workspace>()?;
     let name = path.as_str();
+    if is_dependency_program(path) {
+        let target = Target::new(Access::Write, "fs", name).ok()?;
+        let reason = "shells run the programs in this folder of dependencies by their name, if it is on the PATH";
+        return Some(unless_named(target, reason));
+    }
     if name.contains('/') {
         return None;
     }
@@ -101,7 +91,7 @@ pub(crate) fn concern(
         "the file can be started by its name from the root of the workspace, and becomes another script or program"
     } else if !is_new {
         return None;
-    } else if is_loaded(name) {
+    } else if is_loaded_by_name(name) {
         "the file is new in the root of the workspace, and programs that start there load or run it by its name"
     } else if has_script(&workspace) {
         "the file is new in the root of the workspace and is a script or a program"
@@ -110,6 +100,12 @@ pub(crate) fn concern(
     };
     let target = Target::new(Access::Write, "fs", name).ok()?;
     Some(unless_named(target, reason))
+}
+
+/// Returns true for a program in a folder of dependencies, such as `.venv/bin/pytest`, or for the folder of such programs.
+fn is_dependency_program(path: &RelativePath) -> bool {
+    let mut below = path.names().skip_while(|name| !is_output(name));
+    below.next().is_some() && below.any(|name| name == "bin")
 }
 
 /// Returns true for a file with the permission to be started that is no script yet: a program may have set the permission.
@@ -133,61 +129,10 @@ fn is_executable(metadata: &cap_std::fs::Metadata) -> bool {
     metadata.permissions().mode() & 0o111 != 0
 }
 
-/// Returns true if programs load or run a file in the root because of its name. ASCII case does not count.
-fn is_loaded(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let is_named = NAMES.split(' ').any(|one| one == name);
-    let Some((stem, extension)) = name.rsplit_once('.') else {
-        return is_named;
-    };
-    let is_configuration = LANGUAGES.contains(&extension)
-        && CONFIGURATIONS
-            .iter()
-            .any(|end| format!("{stem}.").ends_with(end));
-    is_configuration || SHELLS.contains(&extension) || is_named
-}
-
 /// Returns true if the file begins like a script. A file that cannot be read does not.
 fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
     let metadata = workspace.dir().metadata(path.as_str());
     let is_file = metadata.is_ok_and(|metadata| metadata.is_file());
     let file = is_file.then(|| workspace.dir().open(path.as_str()));
     file.is_some_and(|file| file.is_ok_and(reads_as_script))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_configuration_that_is_code_is_known_by_its_name() {
-        for name in [
-            "vite.config.js",
-            "Eslint.Config.MJS",
-            "gunicorn.conf.py",
-            "karma.conf.js",
-            "babelrc.js",
-            "startuprc.lua",
-            "conftest.py",
-            "Gruntfile.js",
-            "wscript",
-            "npm.cmd",
-            "git.bat",
-            "profile.ps1",
-        ] {
-            assert!(is_loaded(name), "{name}");
-        }
-        for name in [
-            "main.py",
-            "config.js",
-            "README.md",
-            "app.config.json",
-            "nginx.conf",
-            "rc",
-            "a.sh",
-            "Makefile",
-        ] {
-            assert!(!is_loaded(name), "{name}");
-        }
-    }
 }

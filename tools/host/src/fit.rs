@@ -1,6 +1,6 @@
 //! Text that fits a number of columns.
 
-use textwrap::core::display_width;
+use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, wrap};
 
 /// The distance of the tab stops of a terminal, in columns.
@@ -92,11 +92,27 @@ fn with_starts(text: &str, room: usize, first: &str, next: &str) -> Vec<String> 
         .break_words(false)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     let options = options
-        // Other separators break inside of paths and flags.
-        .word_separator(WordSeparator::AsciiSpace)
+        .word_separator(WordSeparator::Custom(words))
         .word_splitter(WordSplitter::NoHyphenation);
     let lines = wrap(text, options.initial_indent(first).subsequent_indent(next));
     lines.into_iter().map(|line| line.into_owned()).collect()
+}
+
+/// Splits a line after spaces, but not in backticks: a shell runs each line of a command that is broken.
+fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let (mut begin, mut is_quoted, mut words) = (0, false, Vec::new());
+    for (at, character) in line.char_indices() {
+        let is_start = line[..at].ends_with(' ') && character != ' ';
+        if is_start && !is_quoted {
+            words.push(Word::from(&line[begin..at]));
+            begin = at;
+        }
+        if character == '`' {
+            is_quoted = !is_quoted && line[at + 1..].contains('`');
+        }
+    }
+    words.push(Word::from(&line[begin..]));
+    Box::new(words.into_iter())
 }
 
 /// Wraps running text. Line breaks inside of a paragraph move; those before empty or indented lines and list items stay.
@@ -151,6 +167,10 @@ mod tests {
         assert_eq!(
             wrap_text(&format!("a {} b", "x".repeat(40)), 24),
             ["a", &"x".repeat(40), "b"]
+        );
+        assert_eq!(
+            wrap_text("run `mv a b` or `c`", 8),
+            ["run", "`mv a b`", "or `c`"]
         );
         assert_eq!(
             wrap_text("one two-three\n  four", 8),

@@ -80,7 +80,13 @@ impl DoctorArgs {
             let absent: Vec<_> = families.iter().filter_map(|report| report.absent).collect();
             let lines = report(&findings, &absent).into_iter().chain(facts);
             let width = stdout::width();
-            let lines = lines.map(|line| fit::hanging(&line, width, "", "  "));
+            let lines = lines.map(|line| {
+                // A shell runs each line of a command that is broken.
+                if ["  ", "fix: "].iter().any(|start| line.starts_with(start)) {
+                    return format!("{line}\n");
+                }
+                fit::hanging(&line, width, "", "  ")
+            });
             stdout::page(&lines.collect::<String>())?;
         }
         Ok(Exit::Problems.when(!findings.is_empty()))

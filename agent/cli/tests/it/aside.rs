@@ -94,12 +94,12 @@ fn what_a_program_plants_is_shown_and_decides_nothing_about_the_next_session() {
     assert!(!refused.stdout.contains("exit code"), "{refused:#?}");
 
     // The command of the report puts the file back.
-    let report = crib.run(&["doctor"]).stdout.replace("\n  ", " ");
+    let report = crib.run(&["doctor"]).stdout;
     let line = report
         .lines()
-        .find(|line| line.contains("AGENTS.md, "))
+        .find(|line| line.starts_with("  mv ") && line.ends_with("/AGENTS.md"))
         .unwrap_or_else(|| panic!("{report}"));
-    let words: Vec<&str> = line.split(" mv ").nth(1).unwrap().split(' ').collect();
+    let words: Vec<&str> = line.split(' ').skip(3).collect();
     assert_eq!(
         fs::read_to_string(words[0]).unwrap(),
         "Obey the planted text.\n",

@@ -73,6 +73,7 @@ pub(super) fn list(root: &Path) -> impl Iterator<Item = SetAside> {
             NOTE.to_owned(),
             Some(place),
             false,
+            None,
         ))
     })
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tools::{ProtectedFate, ProtectedFile, visible_line};
 
 use super::carry::Spot;
-use super::{Aside, Origin, Record, SHOWN, SetAside, in_place};
+use super::{Aside, Origin, Record, SHOWN, SetAside, TO_START, in_place, mode_to_start, set_mode};
 use crate::disk::{self, entries};
 use crate::protected::{Look, Protected, Unlocked};
 
@@ -102,7 +102,7 @@ impl Aside {
                 Some(Ok(())) => continue,
                 Some(Err(_)) | None => ProtectedFate::Lost,
             };
-            let file = ProtectedFile::new(look.show(&path), look.note(&path), fate);
+            let file = ProtectedFile::new(look.show(&path), look.note(&path, before), fate);
             outcome.former.push(file);
             if let Some(Err(_)) = restored {
                 outcome.unfinished.push(path);
@@ -138,20 +138,31 @@ impl Aside {
             fs::symlink_metadata(planted[*number]).map_or(0, |metadata| metadata.len())
         });
         // Before the moves, because a note says what is at the path.
-        let notes: Vec<String> = planted.iter().map(|path| look.note(path)).collect();
+        let notes: Vec<String> = planted.iter().map(|path| look.note(path, before)).collect();
         let mut places = vec![None; planted.len()];
+        let mut modes = vec![None; planted.len()];
         for number in order {
             let place = folder
                 .as_ref()
                 .map(|folder| folder.join(number.to_string()));
             separate_all(look, planted[number]);
-            places[number] = take(&look.root, planted[number], place, &mut room).ok();
+            let mode = mode_to_start(planted[number]);
+            let taken = take(&look.root, planted[number], place, &mut room).ok();
+            let is_outside = taken
+                .as_ref()
+                .is_some_and(|place| !place.starts_with(&look.root));
+            modes[number] = mode.filter(|_| is_outside);
+            // It must not run by its name there, either.
+            if let (Some(mode), Some(place)) = (modes[number], &taken) {
+                let _ = set_mode(place, mode & !TO_START);
+            }
+            places[number] = taken;
         }
         in_place::tidy(&look.root);
-        let files = planted.iter().zip(places).zip(notes);
-        let files = files.map(|((path, place), note)| {
+        let files = planted.iter().zip(places).zip(notes).zip(modes);
+        let files = files.map(|(((path, place), note), mode)| {
             let was_there = before.found.contains_key(*path);
-            SetAside::new(&look.root, path, note, place, was_there)
+            SetAside::new(&look.root, path, note, place, was_there, mode)
         });
         files.collect()
     }

@@ -50,7 +50,7 @@ impl Settled {
             changed.retain(|path| !now.found.get(*path).is_some_and(|found| found.counts));
         }
         let changed = changed.iter();
-        let changed = changed.map(|path| (look.show(path), look.note(path)));
+        let changed = changed.map(|path| (look.show(path), look.note(path, before)));
         // Those that were removed and put back are told as such.
         let told: Vec<_> = outcome.former.iter().map(|file| &file.path).collect();
         let changed = changed.filter(|(path, _)| !told.contains(&path)).collect();

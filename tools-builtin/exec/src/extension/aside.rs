@@ -63,7 +63,19 @@ pub(super) fn report(workspace: Option<&Path>) -> Vec<String> {
     let lines = lying
         .iter()
         .take(LISTED)
-        .map(|file| format!("- {}, {}: {}", file.path, file.note, way_back(file)));
+        .flat_map(|file| match command(file) {
+            // The page does not break a line that begins with a blank.
+            Some(command) => vec![
+                format!("- {}, {}; to put it back:", file.path, file.note),
+                format!("  {command}"),
+            ],
+            None => vec![format!(
+                "- {}, {}: {}",
+                file.path,
+                file.note,
+                way_back(file)
+            )],
+        });
     count(&lying).into_iter().chain(lines).collect()
 }
 
@@ -79,22 +91,27 @@ fn count(lying: &[SetAside]) -> Option<String> {
 }
 
 /// Returns the command that puts a file back, if a record knows the file and no link leads elsewhere.
+fn command(file: &SetAside) -> Option<String> {
+    let place = quote_path(file.place.as_ref()?);
+    let origin = quote_path(&file.origin);
+    let mode = file.mode.map(|mode| format!(" && chmod {mode:o} {origin}"));
+    let is_known = !file.is_in_workspace() && !file.leads_elsewhere();
+    is_known.then(|| format!("mv {place} {origin}{}", mode.unwrap_or_default()))
+}
+
+/// Returns the command that puts a file back, or what to do otherwise.
 fn way_back(file: &SetAside) -> String {
     let place = file.place.as_ref().map(quote_path).unwrap_or_default();
     if file.is_in_workspace() {
         return format!("{place} may be anybody's, so look at it, and remove it or rename it");
     }
-    if file.leads_elsewhere() {
-        return format!(
+    match command(file) {
+        Some(command) => format!("{command} puts back {}", file.path),
+        None => format!(
             "{} lies at {place}, and a link is on the way to where it was",
             file.path
-        );
+        ),
     }
-    format!(
-        "mv {place} {} puts back {}",
-        quote_path(&file.origin),
-        file.path
-    )
 }
 
 /// Returns a path as a word that a shell reads as the same bytes.

@@ -37,6 +37,10 @@ impl Protected {
             if is_same {
                 continue;
             }
+            if look.is_checked_out(path, before) || former.is_none() && look.is_alias(path, before)
+            {
+                continue;
+            }
             if !look.is_harmless(path, found, former) {
                 planted.push(path);
             } else if found.git.is_some() {

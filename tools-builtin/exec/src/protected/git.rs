@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tools_workspace::is_repository_data;
 
+pub(super) use self::index::is_unchanged;
 pub(crate) use self::own::author_settings;
 use crate::command::has_word;
 use settings::{is_harmless as are_harmless_settings, redirects};

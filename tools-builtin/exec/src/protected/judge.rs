@@ -1,12 +1,15 @@
 //! [`Judge`]: decides which paths are protected, by the table, the grant and the policy of a call.
 
 use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
-use tools::protocol::{Access, Target, ToolName};
+use tools::protocol::{Access, Clause, Target, ToolName};
 use tools::{Host, ToolContext};
-use tools_workspace::is_output;
+use tools_workspace::{is_loaded_by_name, is_output};
 
 /// The note of a script at the root that a program made executable.
 const SCRIPT: &str = "a new script at the root of the workspace, which others may start";
+
+/// The note of another new file at the root.
+const LOADED: &str = "a new file at the root of the workspace, which programs that start there load or run by its name";
 
 /// The note of a part of a repository without a folder of files.
 const OF_BARE: &str = "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
@@ -73,6 +76,18 @@ impl Judge {
             .any(|reason| matches!(reason, Reason::Sensitive(entry) if is_sensitive(entry, path)))
     }
 
+    /// Returns true if each layer of the grant has a clause without wildcards for the file.
+    pub(crate) fn is_spelled(&self, path: &str) -> bool {
+        let Ok(target) = Target::new(Access::Write, "fs", path) else {
+            return false;
+        };
+        let is_literal = |clause: &Clause| {
+            clause.matches(&target) && !clause.pattern().contains(['*', '?', '[', '{'])
+        };
+        let mut layers = self.host.grant().layers();
+        self.tool.is_some() && layers.all(|layer| layer.iter().any(is_literal))
+    }
+
     /// Returns true if a program must not leave the path behind, although no clause of its grant names it: below folders of
     /// [outputs](is_output), only settings of Toolcrib, [instructions](INSTRUCTIONS), repositories, and files that settings or the `PATH` of
     /// the person name there count.
@@ -86,11 +101,7 @@ impl Judge {
         let is_named = self.find(path).is_some_and(|entry| {
             entry.sensitivity == Sensitivity::Settings || entry.pattern.starts_with('/')
         });
-        !is_below_output
-            || is_named
-            || INSTRUCTIONS
-                .split(' ')
-                .any(|name| name.eq_ignore_ascii_case(last))
+        !is_below_output || is_named || is_instruction(last)
     }
 
     /// Describes a path that counts.
@@ -100,10 +111,21 @@ impl Judge {
             .filter(|entry| is_sensitive(entry, path) || is_dot_file(entry))
         {
             Some(entry) => entry.note.clone(),
+            None if !path.contains('/') && is_loaded_by_name(path) => LOADED.to_owned(),
             None if !path.contains('/') => SCRIPT.to_owned(),
             None => OF_BARE.to_owned(),
         }
     }
+}
+
+/// Returns true if agents take instructions from a file of this name.
+pub(super) fn is_instruction(path: &str) -> bool {
+    let mut names = INSTRUCTIONS.split(' ');
+    names.any(|name| {
+        path.rsplit('/')
+            .next()
+            .is_some_and(|last| name.eq_ignore_ascii_case(last))
+    })
 }
 
 /// Returns true if the file runs or configures programs by itself. A folder on the way to one does not, and neither does a dot file that

@@ -1,6 +1,7 @@
 //! Protected files that programs create or change: they lie aside when the program has ended, until a person puts them back.
 
 mod asked;
+mod at_root;
 mod back;
 mod died;
 mod room;
@@ -787,6 +788,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     let further = [
         asked::trials(),
+        at_root::trials(),
         back::trials(),
         died::trials(),
         room::trials(),

@@ -345,7 +345,17 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
         );
         assert!(bench.has(from) && !bench.has(to));
     }
+    for path in [
+        ".venv/bin/python",
+        "venv/bin/x",
+        "vendor/bin/phpunit",
+        "sub/venv/bin",
+    ] {
+        assert_eq!(concern(write(path, "x").await), format!("fs:write:{path}"));
+    }
     for (path, content) in [
+        ("bin/tool", "x"),
+        ("venv/lib/x.py", "x"),
         ("old.config.js", "#!"),
         ("dir/vite.config.js", "x"),
         ("dir/run2", "#!/bin/sh\n"),

@@ -1,7 +1,9 @@
 //! Reads the index of a repository, which names the files that it tracks.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 /// The most bytes of an index that is read.
 const MAX_BYTES: u64 = 256 << 20;
@@ -17,17 +19,45 @@ pub(super) fn is_tracked(folder: &Path) -> bool {
     around.any(|top| tracks(top, folder))
 }
 
-/// Does so for one repository, with its top.
-fn tracks(top: &Path, folder: &Path) -> bool {
+/// Returns true if the nearest repository around a file has it in its index, and the file is as git wrote or read it.
+pub(in super::super) fn is_unchanged(file: &Path) -> bool {
+    let mut around = file.ancestors().skip(1);
+    let top = around.find(|above| fs::symlink_metadata(above.join(".git")).is_ok());
+    let below = top.and_then(|top| Some((top, file.strip_prefix(top).ok()?)));
+    let (Some((top, below)), Ok(metadata)) = (below, fs::symlink_metadata(file)) else {
+        return false;
+    };
+    // The offsets of numbers of 32 bits, of which no program can choose the time of the last change.
+    let fields = [
+        (0, metadata.ctime().cast_unsigned()),
+        (4, metadata.ctime_nsec().cast_unsigned()),
+        (20, metadata.ino()),
+        (36, metadata.size()),
+    ];
+    let is_same = |entry: &[u8]| {
+        let mut fields = fields.iter();
+        fields.all(|(at, value)| entry[*at..].starts_with(&value.to_be_bytes()[4..]))
+    };
+    let index = fs::read(index_of(top)).unwrap_or_default();
+    let mut entries = entries(&index).map(|(all, _)| all).into_iter().flatten();
+    entries.any(|(entry, name)| name == below.as_os_str().as_bytes() && is_same(entry))
+}
+
+fn index_of(top: &Path) -> PathBuf {
     let git = top.join(".git");
     // That of a worktree or a submodule is a file with the place of its folder.
     let place = fs::read_to_string(&git).ok();
     let place = place
         .as_deref()
         .and_then(|text| text.strip_prefix("gitdir: "));
-    let index = place
+    place
         .map_or(git, |place| top.join(place.trim_end()))
-        .join("index");
+        .join("index")
+}
+
+/// Does so for one repository, with its top.
+fn tracks(top: &Path, folder: &Path) -> bool {
+    let index = index_of(top);
     match fs::metadata(&index) {
         Ok(metadata) if metadata.len() <= MAX_BYTES => {}
         // Nothing was added yet.
@@ -39,28 +69,39 @@ fn tracks(top: &Path, folder: &Path) -> bool {
     found.is_none_or(|(below, index)| has_name(&index, below).unwrap_or(true))
 }
 
-/// Returns true if an index has a folder, or a file in it. Returns `None` if it cannot be read, as one with shortened names.
+/// Returns true if an index has a folder, or a file in it. Returns `None` if it cannot be read.
 fn has_name(index: &[u8], folder: &str) -> Option<bool> {
+    let (entries, rest) = entries(index)?;
+    let has_name = entries.iter().any(|(_, name)| {
+        let rest = name.strip_prefix(folder.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    });
+    // The others are in another file.
+    (has_name || !rest.starts_with(b"link")).then_some(has_name)
+}
+
+/// The entries of an index with their names, and what lies behind them.
+type Entries<'a> = (Vec<(&'a [u8], &'a [u8])>, &'a [u8]);
+
+/// Reads the entries of an index. Returns `None` if it cannot be read, as one with shortened names.
+fn entries(index: &[u8]) -> Option<Entries<'_>> {
+    let mut all = Vec::new();
     let (head, mut rest) = index.split_first_chunk::<12>()?;
-    let ([signature, version, entries], []) = head.as_chunks() else {
+    let ([signature, version, count], []) = head.as_chunks() else {
         return None;
     };
     if signature != b"DIRC" || ![2, 3].contains(&u32::from_be_bytes(*version)) {
         return None;
     }
-    for _ in 0..u32::from_be_bytes(*entries) {
+    for _ in 0..u32::from_be_bytes(*count) {
         let has_more_flags = rest.get(BEFORE_NAME - 2)? & 0x40 != 0;
         let start = BEFORE_NAME + 2 * usize::from(has_more_flags);
         let length = rest.get(start..)?.iter().position(|byte| *byte == 0)?;
-        let name = rest[start..start + length].strip_prefix(folder.as_bytes());
-        if name.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")) {
-            return Some(true);
-        }
+        all.push((rest, &rest[start..start + length]));
         // At least one zero ends an entry.
         rest = rest.get((start + length + 8) & !7..)?;
     }
-    // The others are in another file.
-    (!rest.starts_with(b"link")).then_some(false)
+    Some((all, rest))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::room::{SmallDisk, unmount};
 use super::{OF_GIT, Place, is_landlock_alone, trials_of};
 use crate::setup::ALL;
 
-fn mode(path: &Path) -> u32 {
+pub(super) fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
 }
 
