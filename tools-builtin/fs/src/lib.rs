@@ -38,6 +38,7 @@ mod scan;
 mod search;
 mod shown;
 mod slot;
+mod stray_link;
 mod subtree;
 mod text_style;
 mod tree_walk;
@@ -56,7 +57,10 @@ pub use kind::Kind;
 pub use listing::DirEntry;
 pub use new_script::reads_as_script;
 pub use removal_question::is_output;
-pub use repository::{is_repository_data, is_repository_setting};
+pub use repository::{
+    is_checkout, is_folder_of_git, is_repository_data, is_repository_part, is_repository_setting,
+};
+pub use stray_link::leads_astray;
 pub use workspace::Workspace;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

@@ -1,5 +1,7 @@
 //! Repositories of git under names of their own, such as `project.git`: git takes each folder with a `HEAD` for one.
 
+use std::path::Path;
+
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
 
@@ -17,6 +19,9 @@ const SETTINGS: &str = "MERGE_AUTOSTASH alternates attributes autostash branches
 /// Other names in a folder of git.
 const DATA: &str = "index info logs modules objects packed-refs refs shallow worktrees";
 
+/// The names of other folders in a folder of git.
+const STATES: &str = "annex lfs rebase-apply rebase-merge reftable rr-cache sequencer svn";
+
 /// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks. ASCII case does not count.
 pub fn is_repository_setting(name: &str) -> bool {
     contains(SETTINGS, name)
@@ -30,6 +35,24 @@ pub fn is_repository_data(names: &[&str]) -> bool {
     });
     // Both have the names of branches below them.
     matches!(names.first(), Some(&("logs" | "refs"))) || !has_setting
+}
+
+/// Returns true if git takes the folder for a repository, whatever its name is. `has` says whether something has a name in it.
+pub fn is_folder_of_git(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
+
+/// Returns true if the entry of a folder of git is a folder of files of its own, such as a worktree in a bare repository. `exists` says
+/// whether something has a path below the folder of git.
+pub fn is_checkout(name: &str, exists: impl Fn(&Path) -> bool) -> bool {
+    !is_repository_part(name) && exists(&Path::new(name).join(".git"))
+}
+
+/// Returns true if git takes the name, in a folder of git, for its own. ASCII case does not count.
+pub fn is_repository_part(name: &str) -> bool {
+    [SETTINGS, DATA, STATES]
+        .iter()
+        .any(|names| contains(names, name))
 }
 
 fn contains(names: &str, name: &str) -> bool {
@@ -75,9 +98,16 @@ pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
     if below.next().is_some() {
         return !is_repository_data(&below.collect::<Vec<_>>());
     }
-    path.names().enumerate().any(|(count, name)| {
-        let head = path.prefix(count).child("HEAD");
-        (is_repository_setting(name) || contains(DATA, name))
-            && head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
+    let names = path.names().map(Some).chain([None]);
+    names.enumerate().any(|(count, name)| {
+        let folder = path.prefix(count);
+        let exists = |inner: &Path| {
+            let inner = Path::new(folder.as_str()).join(inner);
+            workspace.dir().symlink_metadata(inner).is_ok()
+        };
+        let has = |inner: &str| exists(Path::new(inner));
+        let is_known = |name| is_repository_setting(name) || contains(DATA, name);
+        name.is_some_and(is_known) && has("HEAD")
+            || is_folder_of_git(has) && !name.is_some_and(|name| is_checkout(name, exists))
     })
 }

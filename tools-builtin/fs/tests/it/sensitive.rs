@@ -481,6 +481,8 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         "fs:write:sub/x.git/hooks/post-update",
     ]);
     put_repository(&bench, "sub/x.git");
+    bench.put("sub/x.git/main/.git", "gitdir: ../worktrees/main\n");
+    bench.put("sub/x.git/rebase-merge/.git", "");
     bench.put("plan", "x");
     bench.put("config", "x");
     for path in [
@@ -491,6 +493,11 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         "info/sparse-checkout",
         "objects/info/alternates",
         "commondir",
+        "rebase-merge/git-rebase-todo",
+        "sequencer/opts",
+        "refs/heads/main",
+        "notes",
+        "other/notes",
     ] {
         let path = format!("sub/x.git/{path}");
         assert_eq!(
@@ -506,6 +513,7 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
     for (from, to, asked) in [
         ("plan", "sub/x.git/hooks/update", "sub/x.git/hooks/update"),
         ("sub/x.git/config", "plan2", "sub/x.git/config"),
+        ("sub/x.git", "x", "sub/x.git"),
     ] {
         let moved = bench.call("fs.move", json!({"from": from, "to": to})).await;
         assert_eq!(concern(moved), format!("fs:write:{asked}"));
@@ -520,14 +528,55 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         bench.write(path).await.unwrap();
     }
 
+    // One that takes its data from another one.
+    bench.put("tree/HEAD", "");
+    bench.put("tree/commondir", "../sub/x.git\n");
+    concern(bench.write("tree/rebase-merge/git-rebase-todo").await);
+
     // A root that is one.
     let bench = Bench::new(&["*:*:**"]);
     put_repository(&bench, ".");
+    bench.put("main/.git", "gitdir: ../worktrees/main\n");
+    concern(bench.write("rebase-merge/git-rebase-todo").await);
     assert_eq!(
         concern(bench.write("hooks/update").await),
         "fs:write:hooks/update"
     );
     bench.write("main/config").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_link_that_would_lead_elsewhere_at_its_new_path_is_not_moved_unasked() {
+    let bench = Bench::new(&["*:*:**", "fs:write:named"]);
+    let link = |target: &str, path: &str| {
+        std::fs::create_dir_all(bench.root().join(path).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, bench.root().join(path)).unwrap();
+    };
+    bench.put("src/other/notes", "");
+    bench.put("node/a", "");
+    link("/etc/../tmp/x", "target/named");
+    link("/tmp/none/x", "target/k");
+    link("/tmp/none/x", "target/logs/deep/k");
+    link("../../other/notes", "src/d1/d2/k");
+    link("../notes", "target/t");
+    link("t", "target/u");
+    link("src/other/notes", "inside");
+    for (from, to, asked) in [
+        ("target/k", "k", "k"),
+        ("target/logs", "logs", "logs/deep/k"),
+        ("src/d1/d2/k", "src/k", "src/k"),
+        ("inside", "node/u", ""),
+        ("target/k", "build/k", ""),
+        ("target/named", "named", ""),
+        ("src/d1", "src/d3", ""),
+    ] {
+        let moved = bench.call("fs.move", json!({"from": from, "to": to})).await;
+        if asked.is_empty() {
+            moved.unwrap();
+        } else {
+            assert_eq!(concern(moved), format!("fs:write:{asked}"), "{from}");
+        }
+    }
 }
 
 #[tokio::test]
