@@ -554,17 +554,19 @@ async fn a_link_that_would_lead_elsewhere_at_its_new_path_is_not_moved_unasked()
     };
     bench.put("src/other/notes", "");
     bench.put("node/a", "");
+    bench.put("build/a", "");
     link("/etc/../tmp/x", "target/named");
     link("/tmp/none/x", "target/k");
     link("/tmp/none/x", "target/logs/deep/k");
     link("../../other/notes", "src/d1/d2/k");
     link("../notes", "target/t");
-    link("t", "target/u");
+    link("../target/t", "src/c");
     link("src/other/notes", "inside");
     for (from, to, asked) in [
         ("target/k", "k", "k"),
         ("target/logs", "logs", "logs/deep/k"),
         ("src/d1/d2/k", "src/k", "src/k"),
+        ("src/c", "src/c2", "src/c2"),
         ("inside", "node/u", ""),
         ("target/k", "build/k", ""),
         ("target/named", "named", ""),
