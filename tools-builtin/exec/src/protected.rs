@@ -5,6 +5,7 @@ mod former;
 mod found;
 mod git;
 mod judge;
+mod other_name;
 mod unlocked;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +21,7 @@ use host::program;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
-use tools_fs::{
-    is_checkout, is_folder_of_git, is_repository_part, is_repository_setting, leads_astray,
-    reads_as_script,
-};
+use tools_fs::{is_folder_of_git, is_repository_part, is_repository_setting, reads_as_script};
 
 pub(crate) use self::former::{Bytes, Former};
 pub(crate) use self::found::Found;
@@ -80,7 +78,7 @@ pub(crate) struct Protected {
     pub(crate) top: BTreeSet<OsString>,
     /// The sensitive files with other names, data of git included.
     linked: Vec<PathBuf>,
-    /// Those of them that are objects of git.
+    /// The objects of git among them.
     linked_objects: Vec<PathBuf>,
     /// The folders that were opened for the look.
     unlocked: Vec<Unlocked>,
@@ -338,38 +336,6 @@ impl Look {
             });
         }
         Ok(())
-    }
-
-    /// Returns true for a link through which a command of the person writes another file. `here` leads to it whatever is renamed.
-    fn leads_astray(&self, link: &Path, here: &Path) -> bool {
-        let target = fs::read_link(here);
-        target.is_ok_and(|target| leads_astray(link, &target, &self.root, self.judge.paths()))
-    }
-
-    /// Returns true if programs other than git run the part of a folder of git with this number of names, which may be a folder of work.
-    fn runs_beside_git(&self, path: &str, depth: usize) -> bool {
-        let below: Vec<&str> = path.split('/').skip(depth).collect();
-        let below = below.join("/");
-        let entry = self.judge.find(&below);
-        entry.is_some_and(|entry| {
-            let is_listed = is_sensitive(entry, &below) && !is_head(&below);
-            let is_dotted = || below.split('/').any(|name| name.starts_with('.'));
-            (is_listed || is_dot_file(entry) && is_dotted()) && !entry.pattern.starts_with('/')
-        })
-    }
-
-    /// Returns the number of names and the protection of a folder of git that has another name. One with checkouts, and the root, are no
-    /// whole: their parts count.
-    fn find_repository(&self, path: &str, here: &Path) -> Option<(usize, bool)> {
-        let exists = |inner: &Path| fs::symlink_metadata(here.join(inner)).is_ok();
-        let is_one = path != "."
-            && git::depth(path).is_none()
-            && is_folder_of_git(|name| exists(Path::new(name)));
-        let names = is_one.then(|| fs::read_dir(here).into_iter().flatten().flatten())?;
-        names
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .all(|name| !is_checkout(&name, exists))
-            .then(|| (git::count(path), self.judge.keeps_repository(path)))
     }
 
     /// Returns the path below the root, as a text for the tables.
