@@ -78,41 +78,28 @@ fn stray_links(
 ) -> Result<Vec<(RelativePath, String)>, FsError> {
     let mut links = Vec::new();
     let mut add = |dir: &Dir, name: &str, there: RelativePath| {
-        let place = files.workspace.root().join(there.as_str());
+        let root = files.workspace.root();
+        let place = root.join(there.as_str());
+        let paths = files.cx.sensitive_paths();
         let above = there.names().count().saturating_sub(1);
         if let Ok(target) = dir.read_link_contents(name)
             && !there.names().take(above).any(is_output)
-            && leads_astray(
-                &place,
-                &target,
-                files.workspace.root(),
-                files.cx.sensitive_paths(),
-            )
+            && leads_astray(&place, &target, root, paths)
         {
             links.push((there, target.to_string_lossy().into_owned()));
         }
     };
-    let slot = Slot::find(
-        files,
-        from,
-        FindOptions::of_entry(&[Access::Read], IfMissing::Fail),
-    )?;
+    let options = FindOptions::of_entry(&[Access::Read], IfMissing::Fail);
+    let slot = Slot::find(files, from, options)?;
     add(&slot.parent, &slot.name, to.clone());
     if slot.kind == Some(Kind::Directory) {
-        visit_all(
-            files.cx,
-            &slot.open_dir()?,
-            from,
-            &mut |dir, name, path, _| {
-                let there = format!("{to}/{}", path.below(from)).try_into();
-                add(
-                    dir,
-                    name,
-                    there.map_err(|_| FsError::InvalidName { path: path.clone() })?,
-                );
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
+        let dir = slot.open_dir()?;
+        visit_all(files.cx, &dir, from, &mut |dir, name, path, _| {
+            let there = format!("{to}/{}", path.below(from)).try_into();
+            let there = there.map_err(|_| FsError::InvalidName { path: path.clone() })?;
+            add(dir, name, there);
+            Ok(ControlFlow::Continue(()))
+        })?;
     }
     Ok(links)
 }

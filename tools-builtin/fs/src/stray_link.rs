@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use host::folders;
+use rustix::fs::{Access, access};
 use tools::policy::{SensitivePaths, Sensitivity};
 
 use crate::removal_question::is_output;
@@ -22,10 +23,10 @@ pub fn leads_astray(link: &Path, target: &Path, root: &Path, paths: &SensitivePa
         return false;
     };
     // Behind a name, `..` leads elsewhere as soon as the name becomes a link, or is made.
-    let below = target
+    let mut below = target
         .components()
         .skip_while(|part| matches!(part, Component::ParentDir | Component::CurDir));
-    if below.clone().any(|part| part == Component::ParentDir) {
+    if below.any(|part| part == Component::ParentDir) {
         return true;
     }
     let Some((links, end)) = resolve(&folder.join(target)) else {
@@ -50,19 +51,18 @@ pub fn leads_astray(link: &Path, target: &Path, root: &Path, paths: &SensitivePa
         if place.starts_with(root) {
             return is_output_or_listed(place);
         }
-        !is_nobodys(place) && may_write(changed)
+        !is_nobodys(place) && access(changed, Access::WRITE_OK).is_ok()
     };
     // Who replaces a link writes its folder. Those of the system's are a part of it.
-    let is_of_system = |link: &Path| {
-        link.parent() == Some(Path::new("/")) || link.starts_with("/etc/alternatives")
+    let is_link_astray = |link: &PathBuf| {
+        let folder = link.parent().unwrap_or(link);
+        let is_of_system = folder == Path::new("/") || link.starts_with("/etc/alternatives");
+        link.starts_with("/proc") || !is_of_system && is_astray(link, folder)
     };
     let exists = end.ancestors().find(|above| above.exists());
     end.starts_with("/proc")
         || is_astray(&end, exists.unwrap_or(&end))
-        || links.iter().any(|link| {
-            link.starts_with("/proc")
-                || !is_of_system(link) && is_astray(link, link.parent().unwrap_or(link))
-        })
+        || links.iter().any(is_link_astray)
 }
 
 /// Returns the links on an absolute path, and the place to which it leads. Returns `None` if they are too many.
@@ -96,16 +96,4 @@ fn resolve(path: &Path) -> Option<(Vec<PathBuf>, PathBuf)> {
         }
     }
     Some((links, here))
-}
-
-/// Returns true if the user may write the file or folder.
-#[cfg(target_os = "linux")]
-fn may_write(place: &Path) -> bool {
-    rustix::fs::access(place, rustix::fs::Access::WRITE_OK).is_ok()
-}
-
-/// Returns true, because no program runs behind walls on this system.
-#[cfg(not(target_os = "linux"))]
-fn may_write(_place: &Path) -> bool {
-    true
 }
