@@ -29,9 +29,7 @@ pub fn leads_astray(link: &Path, target: &Path, root: &Path, paths: &SensitivePa
     if below.any(|part| part == Component::ParentDir) {
         return true;
     }
-    let Some((links, end)) = resolve(&folder.join(target)) else {
-        return true;
-    };
+    let (links, end) = resolve(&folder.join(target));
     let is_output_or_listed = |place: &Path| {
         let path = place.strip_prefix(root).unwrap_or(place).to_string_lossy();
         let entry = paths.find(&path);
@@ -65,8 +63,8 @@ pub fn leads_astray(link: &Path, target: &Path, root: &Path, paths: &SensitivePa
         || links.iter().any(is_link_astray)
 }
 
-/// Returns the links on an absolute path, and the place to which it leads. Returns `None` if they are too many.
-fn resolve(path: &Path) -> Option<(Vec<PathBuf>, PathBuf)> {
+/// Returns the links on an absolute path, and the place to which it leads, or to which it gets if they are too many.
+fn resolve(path: &Path) -> (Vec<PathBuf>, PathBuf) {
     let names = |path: &Path| -> Vec<OsString> {
         let names = path.components().rev().filter_map(|part| match part {
             Component::Normal(_) | Component::ParentDir => Some(part.as_os_str().to_owned()),
@@ -85,7 +83,7 @@ fn resolve(path: &Path) -> Option<(Vec<PathBuf>, PathBuf)> {
         here.push(name);
         if let Ok(target) = fs::read_link(&here) {
             if links.len() == MAX_LINKS {
-                return None;
+                break;
             }
             links.push(here.clone());
             here.pop();
@@ -95,5 +93,5 @@ fn resolve(path: &Path) -> Option<(Vec<PathBuf>, PathBuf)> {
             waiting.extend(names(&target));
         }
     }
-    Some((links, here))
+    (links, here)
 }
