@@ -6,6 +6,7 @@ mod found;
 mod git;
 mod judge;
 mod link;
+mod other_name;
 mod unlocked;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,9 @@ use host::program;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
-use tools_workspace::{is_loaded_by_name, is_repository_setting, reads_as_script};
+use tools_workspace::{
+    is_folder_of_git, is_loaded_by_name, is_repository_part, is_repository_setting, reads_as_script,
+};
 
 pub(crate) use self::former::{Bytes, Former};
 pub(crate) use self::found::Found;
@@ -42,6 +45,9 @@ const MAX_DEPTH: usize = 256;
 
 /// The most bytes of former files that are kept for a run.
 const MAX_FORMER: u64 = 32 << 20;
+
+/// The note of a link at a name that no table has.
+const STRAY_LINK: &str = "a link to a place that is protected or not looked at, through which your own commands would write there";
 
 /// A look at the writable trees of a workspace.
 pub(crate) struct Look {
@@ -75,6 +81,8 @@ pub(crate) struct Protected {
     pub(crate) top: BTreeSet<OsString>,
     /// The sensitive files with other names, data of git included.
     linked: Vec<PathBuf>,
+    /// The objects of git among them.
+    linked_objects: Vec<PathBuf>,
     /// The folders that were opened for the look.
     unlocked: Vec<Unlocked>,
 }
@@ -89,7 +97,7 @@ struct Waiting {
     name: OsString,
     /// True if a directory above it is protected.
     is_below: bool,
-    /// The folder that is a repository by itself, of which it is a setting: the number of its names, and whether it is protected.
+    /// The folder that is a repository by itself, of which it is a part: the number of its names, and whether it is protected.
     of_bare: Option<(usize, bool)>,
 }
 
@@ -135,13 +143,15 @@ impl Look {
         let Some((folder, name)) = self.open_above(&absolute) else {
             return Ok(());
         };
+        let mut above = tree.path.match_indices('/').map(|(at, _)| &tree.path[..at]);
+        let of_bare = above.find_map(|above| self.find_repository(above, &self.root.join(above)));
         let mut waiting = vec![Waiting {
             path: tree.path.clone(),
             absolute,
             folder: Rc::new(folder),
             name,
             is_below: false,
-            of_bare: None,
+            of_bare,
         }];
         while let Some(Waiting {
             path,
@@ -166,6 +176,18 @@ impl Look {
             let Ok(metadata) = fs::symlink_metadata(&here) else {
                 continue;
             };
+            let found = || {
+                metadata
+                    .is_dir()
+                    .then(|| self.find_repository(&path, &here))?
+            };
+            let of_bare = of_bare
+                .or_else(found)
+                .filter(|(depth, _)| !self.runs_beside_git(&path, *depth));
+            let git = of_bare
+                .map(|(depth, _)| depth)
+                .or_else(|| git::depth(&path));
+            let is_data = git.is_some_and(|depth| git::is_data(&path, depth));
             let entry = self.judge.find(&path);
             let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &path));
             let is_sensitive = is_listed || of_bare.is_some();
@@ -173,17 +195,19 @@ impl Look {
             let is_linked = is_sensitive && metadata.is_file() && names > 1;
             if is_linked && self.judge.matters(&path) {
                 all.linked.push(absolute.clone());
+                if is_data && path.split('/').any(|name| name == "objects") {
+                    all.linked_objects.push(absolute.clone());
+                }
             }
             // So is a path on the way to a file that configures Toolcrib.
             let is_setting = entry.is_some_and(|entry| entry.sensitivity == Sensitivity::Settings);
             // Who replaces a link on the way to a file chooses the file, and whoever writes to one that leads to a file writes that.
             let is_way = metadata.is_symlink()
                 && (entry.is_some_and(|entry| entry.sensitivity >= Sensitivity::RunsByItself)
-                    || self.judge.matters(&path)
-                        && link::leads_astray((&absolute, &here), &self.root, &self.judge));
-            let is_own = || {
-                of_bare.is_some_and(|(_, is_own)| is_own)
-                    || is_listed && self.judge.is_protected(&path)
+                    || self.judge.matters(&path) && self.leads_astray(&absolute, &here));
+            let is_own = || match of_bare {
+                Some((_, is_own)) => is_own,
+                None => is_listed && self.judge.is_protected(&path),
             };
             // Package managers replace folders of dependencies, whatever is in them.
             let is_protected = !is_below
@@ -205,10 +229,9 @@ impl Look {
                 && (entry.is_some_and(is_dot_file)
                     || is_started_at_root(&path, &here, &metadata)
                         && !self.judge.is_spelled(&path));
-            if is_protected || is_new_only || is_way || is_sensitive && !git::is_data(&path) {
-                let git = of_bare
-                    .map(|(depth, _)| depth)
-                    .or_else(|| git::depth(&path));
+            // A folder with a checkout may be one of git afterwards in which each part counts for itself.
+            let is_data = is_data && !(of_bare.is_some() && is_head(&path));
+            if is_protected || is_new_only || is_way || is_sensitive && !is_data {
                 let is_git = is_sensitive && git.is_some() || is_listed && is_head(&path);
                 let counts = is_new_only || is_git || is_way || is_protected || is_below;
                 let stamp = (!metadata.is_dir() && !is_new_only).then(|| found::stamp(&metadata));
@@ -303,19 +326,17 @@ impl Look {
         });
         let entries: Vec<_> = entries.into_iter().flatten().flatten().collect();
         let above = if path == "." { "" } else { &format!("{path}/") };
-        let has_head = git::depth(path).is_none()
-            && entries
-                .iter()
-                .any(|entry| entry.file_name().eq_ignore_ascii_case("HEAD"));
-        let depth = if path == "." {
-            0
-        } else {
-            path.split('/').count()
+        let has = |name: &str| {
+            let mut names = entries.iter().map(|entry| entry.file_name());
+            names.any(|other| other.eq_ignore_ascii_case(name))
         };
-        let of_head = has_head.then(|| (depth, self.judge.is_protected(&format!("{above}HEAD"))));
+        let has_head = git::depth(path).is_none() && has("HEAD");
+        let of_head = has_head.then(|| (git::count(path), self.judge.keeps_repository(path)));
+        let is_whole = of_head.is_some() && is_folder_of_git(has);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let of_bare = of_bare.or(of_head.filter(|_| is_repository_setting(&name)));
+            let is_part = is_repository_setting(&name) || is_whole && is_repository_part(&name);
+            let of_bare = of_bare.or(of_head.filter(|_| is_part));
             waiting.push(Waiting {
                 path: format!("{above}{name}"),
                 absolute: absolute.join(entry.file_name()),
@@ -345,9 +366,9 @@ impl Look {
         if (path.is_symlink() || is_gone && was_link)
             && !entry.is_some_and(|entry| is_sensitive(entry, &relative))
         {
-            return link::NOTE.to_owned();
+            return STRAY_LINK.to_owned();
         }
-        self.judge.note(&relative)
+        self.judge.note(&relative, path)
     }
 
     /// Returns the path below the root, as a person or the model sees it.
@@ -407,7 +428,8 @@ impl Look {
                     .unwrap_or_default()
             });
             return if names.is_empty() {
-                is_harmless_repository(path, &self.root)
+                let entry = self.judge.find(&relative);
+                !entry.is_some_and(is_dot_file) && is_harmless_repository(path, &self.root)
             } else {
                 is_harmless(
                     path,

@@ -84,7 +84,7 @@ impl Watch {
         };
         before.lock();
         // The program writes no objects of another repository, such as the one that this one was cloned from.
-        separate_linked(&look, before.linked_objects(&look));
+        separate_linked(&look, before.linked_objects());
         if let Some(aside) = &aside {
             aside.inherit(&look.root, &mut before);
         }

@@ -6,6 +6,7 @@ use tools_workspace::{Workspace, is_loaded_by_name, is_output, is_script, reads_
 
 use crate::error::FsError;
 use crate::path::RelativePath;
+use crate::planned_move;
 use crate::repository::{self, unless_named};
 use crate::slot::Slot;
 
@@ -38,7 +39,11 @@ pub(crate) fn of_move(
         .into_iter()
         .find_map(|path| repository::concern(cx, path))
         .or_else(|| repository::concern_of_folder(cx, &from, &to));
-    new.into_iter().chain(of_repository).collect()
+    let of_link = planned_move::concern(cx, &from, &to);
+    new.into_iter()
+        .chain(of_repository)
+        .chain(of_link)
+        .collect()
 }
 
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.

@@ -3,16 +3,18 @@
 use std::ops::ControlFlow;
 
 use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
 use tools::policy::Sensitivity;
-use tools::{Access, Preview, ToolContext, ToolError};
-use tools_workspace::Workspace;
+use tools::protocol::Target;
+use tools::{Access, Concern, Preview, ToolContext, ToolError};
+use tools_workspace::{Workspace, is_output, leads_astray};
 
 use crate::diff;
 use crate::error::FsError;
 use crate::files::Files;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::repository;
+use crate::repository::{self, unless_named};
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::visit_all;
 use crate::whole_file;
@@ -40,16 +42,64 @@ pub(crate) fn preview(
         ""
     };
     let mut text = format!("moves `{from}` to `{to}`{replaces}\n");
-    let contents = contents(Files::new(cx, &workspace), &from, &to)?;
-    if contents.len() > MAX_BYTES || contents.lines().count() > MAX_LINES {
+    let files = Files::new(cx, &workspace);
+    for (link, target) in stray_links(files, &from, &to)? {
+        text += &format!("`{link}` is a link to `{}`\n", target.escape_debug());
+    }
+    let contents = contents(files, &from, &to)?;
+    text += &contents;
+    if text.len() > MAX_BYTES || text.lines().count() > MAX_LINES {
         return Err(FsError::LongMove { to }.into());
     }
-    text += &contents;
     Ok(if contents.is_empty() {
         Preview::summary(text)
     } else {
         Preview::diff(text)
     })
+}
+
+/// Returns the concern about a link through which commands of the person write elsewhere at its new path.
+pub(crate) fn concern(cx: &ToolContext, from: &RelativePath, to: &RelativePath) -> Option<Concern> {
+    let workspace = cx.service::<Workspace>()?;
+    // A move that cannot be looked at fails.
+    let links = stray_links(Files::new(cx, &workspace), from, to).ok()?;
+    let target = Target::new(Access::Write, "fs", links.first()?.0.as_str()).ok()?;
+    let reason = "it is a link to a place that is protected or not looked at, through which your own commands would write there";
+    Some(unless_named(target, reason))
+}
+
+/// Returns the links that lead astray at their new paths, which are none in build outputs, and their targets.
+fn stray_links(
+    files: Files<'_>,
+    from: &RelativePath,
+    to: &RelativePath,
+) -> Result<Vec<(RelativePath, String)>, FsError> {
+    let mut links = Vec::new();
+    let mut add = |dir: &Dir, name: &str, there: RelativePath| {
+        let root = files.workspace.root();
+        let place = root.join(there.as_str());
+        let paths = files.cx.sensitive_paths();
+        let above = there.names().count().saturating_sub(1);
+        if let Ok(target) = dir.read_link_contents(name)
+            && !there.names().take(above).any(is_output)
+            && leads_astray(&place, &target, root, paths)
+        {
+            links.push((there, target.to_string_lossy().into_owned()));
+        }
+    };
+    let options = FindOptions::of_entry(&[Access::Read], IfMissing::Fail);
+    let slot = Slot::find(files, from, options)?;
+    add(&slot.parent, &slot.name, to.clone());
+    if slot.kind == Some(Kind::Directory) {
+        let dir = slot.open_dir()?;
+        visit_all(files.cx, &dir, from, &mut |dir, name, path, _| {
+            let there = format!("{to}/{}", path.below(from)).try_into();
+            let there = there.map_err(|_| FsError::InvalidName { path: path.clone() })?;
+            add(dir, name, there);
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(links)
 }
 
 /// Returns the contents as diffs of new files.
@@ -137,6 +187,20 @@ mod tests {
                 text.contains(shown) && !text.contains(hidden),
                 "{from} {to}: {text}"
             );
+        }
+    }
+
+    #[tokio::test]
+    async fn links_that_lead_elsewhere_at_their_new_path_are_shown() {
+        let fixture = Fixture::with_files(&[("target/file", ""), ("dir/file", "")]);
+        fixture.link("/tmp/none\u{1b}/x", "target/k");
+        fixture.link("dir/file", "near");
+        let text = previewed(&fixture, "target", "out-of-it").await.unwrap();
+        let shown = "`out-of-it/k` is a link to `/tmp/none\\u{1b}/x`\n";
+        assert!(text.contains(shown), "{text}");
+        for (from, to) in [("target", "build"), ("near", "nearby")] {
+            let text = previewed(&fixture, from, to).await.unwrap();
+            assert!(!text.contains("is a link"), "{text}");
         }
     }
 

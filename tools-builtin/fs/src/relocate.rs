@@ -380,7 +380,8 @@ mod tests {
 
     #[tokio::test]
     async fn links_are_moved_and_replaced_themselves() {
-        let fixture = Fixture::with_files(&[("dir/file", "text")]);
+        let fixture = Fixture::with_files(&[("dir/file", "text")])
+            .granted_all(&["*:*:**", "fs:write:still_out"]);
         fixture.link("dir", "to_dir");
         fixture.link("../outside", "out");
         fixture.text("fs.move", arguments("out", "still_out")).await;

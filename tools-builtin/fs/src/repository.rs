@@ -1,16 +1,18 @@
 //! Repositories of git under names of their own, such as `project.git`: git takes each folder with a `HEAD` for one.
 
+use std::path::Path;
+
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
-use tools_workspace::{Workspace, is_repository_data, is_repository_setting};
+use tools_workspace::{
+    Workspace, is_checkout, is_folder_of_git, is_repository_data, is_repository_folder,
+    is_repository_setting,
+};
 
 use crate::path::RelativePath;
 
 /// The names of a folder of git.
 const FOLDERS: &str = ".git .bare";
-
-/// Other names in a folder of git.
-const DATA: &str = "index info logs modules objects packed-refs refs shallow worktrees";
 
 fn contains(names: &str, name: &str) -> bool {
     names.split(' ').any(|one| one.eq_ignore_ascii_case(name))
@@ -55,9 +57,16 @@ pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
     if below.next().is_some() {
         return !is_repository_data(&below.collect::<Vec<_>>());
     }
-    path.names().enumerate().any(|(count, name)| {
-        let head = path.prefix(count).child("HEAD");
-        (is_repository_setting(name) || contains(DATA, name))
-            && head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
+    let names = path.names().map(Some).chain([None]);
+    names.enumerate().any(|(count, name)| {
+        let folder = path.prefix(count);
+        let exists = |inner: &Path| {
+            let inner = Path::new(folder.as_str()).join(inner);
+            workspace.dir().symlink_metadata(inner).is_ok()
+        };
+        let has = |inner: &str| exists(Path::new(inner));
+        let is_known = |name| is_repository_setting(name) || is_repository_folder(name);
+        name.is_some_and(is_known) && has("HEAD")
+            || is_folder_of_git(has) && !name.is_some_and(|name| is_checkout(name, exists))
     })
 }

@@ -308,7 +308,9 @@ fn behind_variable(word: &str) -> Option<PathBuf> {
 /// Returns true if the values are names, addresses, or places of repositories.
 fn is_data(section: &str, name: &str) -> bool {
     match section {
-        "branch" | "gui" | "maintenance" | "safe" | "scalar" | "url" | "user" => true,
+        "branch" | "gui" | "maintenance" | "safe" | "scalar" | "url" => true,
+        // A key can be a file.
+        "user" => name != "signingkey",
         "core" => name == "worktree",
         "remote" => ["fetch", "push", "pushurl", "url"].contains(&name),
         "submodule" => ["active", "branch", "url"].contains(&name),

@@ -169,7 +169,7 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
     put(
         &root.join("dot/gitconf"),
         &format!(
-            "[user]\n\temail = me@example.org\n[include] path = {}/dot/inc\n",
+            "[user]\n\temail = me@example.org\n\tsigningKey = dot/key.pub\n[include] path = {}/dot/inc\n",
             root.display()
         ),
     );
@@ -178,6 +178,7 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
         "[include]\n\tpath = deep\n[core]\n\thooksPath = hooks\n\tpager = ./page\n",
     );
     put(&root.join("dot/page"), "");
+    put(&root.join("dot/key.pub"), "");
     std::os::unix::fs::symlink(root.join("dot/gitconf"), home.join(".gitconfig")).unwrap();
     let paths = [
         "dot/gitconf",
@@ -185,6 +186,7 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
         "dot/deep",
         "dot/hooks/pre-push",
         "dot/page",
+        "dot/key.pub",
     ];
     for flags in [&[][..], &["--no-config"]] {
         assert_protected(&crib, &paths, flags);

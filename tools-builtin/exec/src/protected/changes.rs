@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::found::Found;
-use super::{Look, Protected, git};
+use super::{Look, Protected};
 
 impl Protected {
     /// Returns the paths that are new, changed or gone since, without those below another one.
@@ -20,7 +20,7 @@ impl Protected {
         let mut fine: Option<&Path> = None;
         let mut planted: Vec<&Path> = Vec::new();
         for (path, found) in self.found.iter().filter(|(_, found)| found.counts) {
-            if fine.as_ref().is_some_and(|above| path.starts_with(above))
+            if found.git.is_some() && fine.as_ref().is_some_and(|above| path.starts_with(above))
                 || planted.last().is_some_and(|last| path.starts_with(last))
             {
                 continue;
@@ -61,9 +61,8 @@ impl Protected {
     }
 
     /// Returns the objects of git that have another name, as those of a local clone have.
-    pub(crate) fn linked_objects(&self, look: &Look) -> impl Iterator<Item = &Path> {
-        let linked = self.linked.iter().map(PathBuf::as_path);
-        linked.filter(|path| git::is_object(&look.relative(path)))
+    pub(crate) fn linked_objects(&self) -> impl Iterator<Item = &Path> {
+        self.linked_objects.iter().map(PathBuf::as_path)
     }
 
     /// Returns the folders of git that were not there before.

@@ -40,11 +40,13 @@ pub(crate) fn depth(path: &str) -> Option<usize> {
     at.map(|at| at + 1)
 }
 
-/// Returns true if the path lies in a folder of git, which writes it at each commit or fetch.
-pub(crate) fn is_data(path: &str) -> bool {
-    let Some(depth) = depth(path) else {
-        return false;
-    };
+/// Returns the number of names of a path below the root.
+pub(crate) fn count(path: &str) -> usize {
+    path.split('/').filter(|name| *name != ".").count()
+}
+
+/// Returns true if git writes the path at each commit or fetch. The depth is that of its folder of git.
+pub(crate) fn is_data(path: &str, depth: usize) -> bool {
     let names: Vec<&str> = path.split('/').skip(depth).collect();
     !names.is_empty() && is_repository_data(&names)
 }
@@ -58,11 +60,6 @@ pub(crate) fn is_lasting(path: &str, depth: usize) -> bool {
         ["hooks", .., hook] => !hook.ends_with(".sample"),
         _ => false,
     }
-}
-
-/// Returns true if the path is data that local clones share by hard links.
-pub(crate) fn is_object(path: &str) -> bool {
-    is_data(path) && path.split('/').any(|name| name == "objects")
 }
 
 /// Returns true if a new repository runs nothing: git made it by `init` or `clone`, and all of its parts are [harmless](is_harmless).
@@ -281,6 +278,10 @@ pub(super) fn is_head(path: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn is_data_by_name(path: &str) -> bool {
+        depth(path).is_some_and(|depth| is_data(path, depth))
+    }
+
     #[test]
     fn the_settings_of_a_repository_are_told_from_its_data() {
         for setting in [
@@ -301,7 +302,7 @@ mod tests {
             "a/.bare/config",
             "refs/config",
         ] {
-            assert!(!is_data(setting), "{setting}");
+            assert!(!is_data_by_name(setting), "{setting}");
         }
         for data in [
             ".git/index",
@@ -315,7 +316,7 @@ mod tests {
             ".GIT/index",
             "a/.bare/index",
         ] {
-            assert!(is_data(data), "{data}");
+            assert!(is_data_by_name(data), "{data}");
         }
     }
 

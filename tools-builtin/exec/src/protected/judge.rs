@@ -1,5 +1,7 @@
 //! [`Judge`]: decides which paths are protected, by the table, the grant and the policy of a call.
 
+use std::path::Path;
+
 use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
 use tools::protocol::{Access, Clause, Target, ToolName};
 use tools::{Host, ToolContext};
@@ -88,6 +90,26 @@ impl Judge {
         self.tool.is_some() && layers.all(|layer| layer.iter().any(is_literal))
     }
 
+    /// Returns true if no clause names the folder of git, which has another name, as `fs:write:.git/**` names `.git`.
+    pub(crate) fn keeps_repository(&self, folder: &str) -> bool {
+        let below = |name: &str| match folder {
+            "." => name.to_owned(),
+            _ => format!("{folder}/{name}"),
+        };
+        let entry = SensitivePath::new(
+            format!("/{}", below("**")),
+            Sensitivity::RunsByItself,
+            OF_BARE,
+        );
+        let paths = self.paths().clone().with_paths(entry);
+        let Self { host, tool } = self.clone();
+        let named = Self {
+            host: host.with_sensitive_paths(paths),
+            tool,
+        };
+        self.is_protected(&below("HEAD")) && named.is_protected(&below("index"))
+    }
+
     /// Returns true if a program must not leave the path behind, although no clause of its grant names it: below folders of
     /// [outputs](is_output), only settings of Toolcrib, [instructions](INSTRUCTIONS), repositories, and files that settings or the `PATH` of
     /// the person name there count.
@@ -104,13 +126,14 @@ impl Judge {
         !is_below_output || is_named || is_instruction(last)
     }
 
-    /// Describes a path that counts.
-    pub(crate) fn note(&self, path: &str) -> String {
+    /// Describes a path that counts, at an absolute path.
+    pub(crate) fn note(&self, path: &str, absolute: &Path) -> String {
         match self
             .find(path)
             .filter(|entry| is_sensitive(entry, path) || is_dot_file(entry))
         {
             Some(entry) => entry.note.clone(),
+            None if absolute.is_dir() => OF_BARE.to_owned(),
             None if !path.contains('/') && is_loaded_by_name(path) => LOADED.to_owned(),
             None if !path.contains('/') => SCRIPT.to_owned(),
             None => OF_BARE.to_owned(),

@@ -79,6 +79,7 @@ fn a_link_through_which_commands_would_write_elsewhere_counts() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("root");
     fs::create_dir_all(root.join("target")).unwrap();
+    fs::write(root.join("README.md"), "").unwrap();
     let other = root.with_file_name("other");
     fs::create_dir_all(other.join(".git/hooks")).unwrap();
     let home = host::folders::home().unwrap().canonicalize().unwrap();
@@ -99,11 +100,20 @@ fn a_link_through_which_commands_would_write_elsewhere_counts() {
         ("log", ".envrc".into(), true),
         ("hook", ".git/hooks/pre-push".into(), true),
         ("near", "README.md".into(), false),
+        ("through-near", "near".into(), false),
+        ("target/t", "../README.md".into(), false),
+        ("through-built", "target/t".into(), true),
+        ("twice", "near-built".into(), true),
+        ("near-built", "target/t".into(), true),
+        ("by-other", other.join("back"), true),
+        ("shell", "/bin/sh".into(), false),
+        ("round", "round".into(), false),
         ("target/out", home.join(".bashrc"), false),
     ];
     for (name, target, _) in &links {
         std::os::unix::fs::symlink(target, root.join(name)).unwrap();
     }
+    std::os::unix::fs::symlink(root.join("README.md"), other.join("back")).unwrap();
     let look = look_at(&root);
     let now = look.find().unwrap();
     let planted = now.planted_since(&Protected::default(), &look);
@@ -117,4 +127,120 @@ fn a_link_through_which_commands_would_write_elsewhere_counts() {
     std::os::unix::fs::symlink(".vscode/tasks.json", root.join("log")).unwrap();
     let changed = look.find().unwrap();
     assert_eq!(changed.planted_since(&now, &look), [root.join("log")]);
+}
+
+/// Makes a folder that git takes for a repository.
+fn put_repository(folder: &Path) {
+    for name in ["objects/ab", "refs/heads"] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+    }
+    fs::write(folder.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(folder.join("config"), "").unwrap();
+}
+
+#[test]
+fn a_folder_of_git_with_another_name_is_kept_as_a_whole_unless_it_has_checkouts() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for name in ["sub/meta", "with", "target/x"] {
+        put_repository(&root.join(name));
+    }
+    fs::create_dir(root.join("with/main")).unwrap();
+    fs::write(root.join("with/main/.git"), "gitdir: ../worktrees/main\n").unwrap();
+    fs::write(root.join("with/main/config"), "").unwrap();
+    let look = Look {
+        is_kept: true,
+        ..look_at(&root)
+    };
+    let found = look.find().unwrap();
+    let kept: Vec<String> = found
+        .paths()
+        .iter()
+        .map(|path| look.relative(path))
+        .collect();
+    let inner = Look {
+        trees: vec![Tree {
+            path: "sub/meta/info".to_owned(),
+            is_tree: true,
+        }],
+        ..look_at(&root)
+    };
+    let info = root.join("sub/meta/info");
+    fs::create_dir(&info).unwrap();
+    assert!(inner.find().unwrap().found.contains_key(&info));
+    let with =
+        ["HEAD", "config", "main/.git", "objects", "refs"].map(|name| format!("with/{name}"));
+    assert_eq!(kept, [&["sub/meta".to_owned()], &with[..]].concat());
+    assert_eq!(
+        look.note(&root.join("sub/meta"), &found),
+        look.note(&root.join("with/objects"), &found)
+    );
+}
+
+#[test]
+fn the_parts_of_a_folder_of_git_with_another_name_are_judged_as_those_of_git() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir(root.join("main")).unwrap();
+    fs::write(root.join("main/.git"), "gitdir: ../worktrees/main\n").unwrap();
+    for repository in ["", "meta", "a/store.git", "target/store"] {
+        let repository = root.join(repository);
+        put_repository(&repository);
+        let look = look_at(&root);
+        let before = look.find_with_content().unwrap();
+        let planted = [
+            ("rebase-merge/git-rebase-todo", "pick x\nexec evil\n"),
+            ("sequencer/opts", "x"),
+            ("info/attributes", "* filter=x\n"),
+        ];
+        for (path, text) in planted.iter().chain(&[("refs/heads/x", ""), ("index", "")]) {
+            fs::create_dir_all(repository.join(path).parent().unwrap()).unwrap();
+            fs::write(repository.join(path), text).unwrap();
+        }
+        fs::create_dir_all(root.join("main/rebase-merge")).unwrap();
+        fs::write(
+            root.join("main/rebase-merge/git-rebase-todo"),
+            "exec mine\n",
+        )
+        .unwrap();
+        let now = look.find_with_content().unwrap();
+        let mut paths = planted.map(|(path, _)| repository.join(path));
+        paths.sort();
+        let found = now.planted_since(&before, &look);
+        // Of a root, each part counts for itself.
+        let is_found = found
+            .iter()
+            .zip(&paths)
+            .all(|(found, path)| path.starts_with(found));
+        assert!(is_found && found.len() == paths.len(), "{found:?}");
+        for path in paths {
+            fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_looks_like_one_of_git_hides_nothing_that_other_programs_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let look = look_at(&root);
+    for name in ["", "sub", ".sub"] {
+        let place = root.join(name);
+        let before = look.find_with_content().unwrap();
+        put_repository(&place);
+        fs::write(place.join("config"), "[core]\n\tbare = true\n").unwrap();
+        let names = ["AGENTS.md", ".envrc", ".vscode/tasks.json", ".unheard-of"];
+        for file in names {
+            fs::create_dir_all(place.join(file).parent().unwrap()).unwrap();
+            fs::write(place.join(file), "").unwrap();
+        }
+        let now = look.find_with_content().unwrap();
+        let planted = now.planted_since(&before, &look);
+        let is_planted = |file: &&str| {
+            planted
+                .iter()
+                .any(|path| place.join(file).starts_with(path))
+        };
+        assert!(names.iter().all(is_planted), "{name}: {planted:?}");
+    }
 }

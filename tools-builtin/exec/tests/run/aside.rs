@@ -4,6 +4,7 @@ mod asked;
 mod at_root;
 mod back;
 mod died;
+mod other_name;
 mod room;
 mod second_names;
 
@@ -792,6 +793,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         back::trials(),
         died::trials(),
         room::trials(),
+        other_name::trials(),
         second_names::trials(),
     ];
     all.into_iter().chain(further).flatten().collect()

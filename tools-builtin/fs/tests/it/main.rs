@@ -10,4 +10,5 @@ mod plugin;
 mod removal;
 mod sensitive;
 mod shown;
+mod stray_link;
 mod trap;

@@ -491,6 +491,8 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         "fs:write:sub/x.git/hooks/post-update",
     ]);
     put_repository(&bench, "sub/x.git");
+    bench.put("sub/x.git/main/.git", "gitdir: ../worktrees/main\n");
+    bench.put("sub/x.git/rebase-merge/.git", "");
     bench.put("plan", "x");
     bench.put("config", "x");
     for path in [
@@ -501,6 +503,11 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         "info/sparse-checkout",
         "objects/info/alternates",
         "commondir",
+        "rebase-merge/git-rebase-todo",
+        "sequencer/opts",
+        "refs/heads/main",
+        "notes",
+        "other/notes",
     ] {
         let path = format!("sub/x.git/{path}");
         assert_eq!(
@@ -516,6 +523,7 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
     for (from, to, asked) in [
         ("plan", "sub/x.git/hooks/update", "sub/x.git/hooks/update"),
         ("sub/x.git/config", "plan2", "sub/x.git/config"),
+        ("sub/x.git", "x", "sub/x.git"),
     ] {
         let moved = bench.call("fs.move", json!({"from": from, "to": to})).await;
         assert_eq!(concern(moved), format!("fs:write:{asked}"));
@@ -530,9 +538,16 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         bench.write(path).await.unwrap();
     }
 
+    // One that takes its data from another one.
+    bench.put("tree/HEAD", "");
+    bench.put("tree/commondir", "../sub/x.git\n");
+    concern(bench.write("tree/rebase-merge/git-rebase-todo").await);
+
     // A root that is one.
     let bench = Bench::new(&["*:*:**"]);
     put_repository(&bench, ".");
+    bench.put("main/.git", "gitdir: ../worktrees/main\n");
+    concern(bench.write("rebase-merge/git-rebase-todo").await);
     assert_eq!(
         concern(bench.write("hooks/update").await),
         "fs:write:hooks/update"

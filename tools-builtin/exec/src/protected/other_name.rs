@@ -1,0 +1,44 @@
+//! Places that a look knows by more than their names: folders of git with other names than `.git`, and links.
+
+use std::fs;
+use std::path::Path;
+
+use tools_workspace::{is_checkout, is_folder_of_git, leads_astray};
+
+use super::Look;
+use super::git::{self, is_head};
+use super::judge::{is_dot_file, is_sensitive};
+
+impl Look {
+    /// Returns true for a link through which a command of the person writes another file. `here` leads to it whatever is renamed.
+    pub(super) fn leads_astray(&self, link: &Path, here: &Path) -> bool {
+        let target = fs::read_link(here);
+        target.is_ok_and(|target| leads_astray(link, &target, &self.root, self.judge.paths()))
+    }
+
+    /// Returns true if programs other than git run the part of a folder of git with this number of names, which may be a folder of work.
+    pub(super) fn runs_beside_git(&self, path: &str, depth: usize) -> bool {
+        let below: Vec<&str> = path.split('/').skip(depth).collect();
+        let below = below.join("/");
+        let entry = self.judge.find(&below);
+        entry.is_some_and(|entry| {
+            let is_listed = is_sensitive(entry, &below) && !is_head(&below);
+            let is_dotted = || below.split('/').any(|name| name.starts_with('.'));
+            (is_listed || is_dot_file(entry) && is_dotted()) && !entry.pattern.starts_with('/')
+        })
+    }
+
+    /// Returns the number of names and the protection of a folder of git that has another name. One with checkouts, and the root, are no
+    /// whole: their parts count.
+    pub(super) fn find_repository(&self, path: &str, here: &Path) -> Option<(usize, bool)> {
+        let exists = |inner: &Path| fs::symlink_metadata(here.join(inner)).is_ok();
+        let is_one = path != "."
+            && git::depth(path).is_none()
+            && is_folder_of_git(|name| exists(Path::new(name)));
+        let names = is_one.then(|| fs::read_dir(here).into_iter().flatten().flatten())?;
+        names
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .all(|name| !is_checkout(&name, exists))
+            .then(|| (git::count(path), self.judge.keeps_repository(path)))
+    }
+}
