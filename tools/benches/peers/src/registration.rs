@@ -6,7 +6,7 @@ use tools::{Catalog, Effects, Tool, ToolContext};
 
 use crate::clock::ProcessorTime;
 use crate::heap::HEAP;
-use crate::round::{ROUNDS, Round, SIDES, build_counted, in_turn};
+use crate::round::{ROUNDS, Round, SIDES, UNCOUNTED, can_count, in_turn};
 use crate::{Figure, Table, definitions};
 
 pub(crate) const FIGURE: Figure = Figure {
@@ -19,7 +19,9 @@ pub(crate) const FIGURE: Figure = Figure {
 const TOOLS: usize = 12_000;
 
 fn measure(table: &mut Table) {
-    build_counted();
+    if !can_count() {
+        return table.note(UNCOUNTED);
+    }
     let mut rows = |definitions, description: &str| {
         let [toolcrib, peer] = in_turn(ROUNDS, |side| {
             Round::start("heap", &["round", FIGURE.name, SIDES[side], definitions])
@@ -94,7 +96,8 @@ fn texts(definitions: &str) -> Vec<String> {
         let mut number = 0;
         rows.retain(|row| {
             let parameters = row["parameters"].clone();
-            let tool = Tool::new(format!("t{number}"), "A tool.", parameters);
+            let description = row["description"].as_str().unwrap_or_default();
+            let tool = Tool::new(format!("t{number}"), description, parameters);
             number += 1;
             let handler = async |_: ToolContext, _: Value| "";
             tool.is_ok_and(|tool| catalog.register(tool, handler).is_ok())
