@@ -13,10 +13,12 @@ use serde_json::{Value, json};
 use tools::{Catalog, Effects, Host, Tool, ToolContext};
 
 use crate::chat::{MODEL, bare_client, runtime};
+use crate::definitions;
+use crate::figure::Figure;
 use crate::heap::HEAP;
 use crate::round::{ROUNDS, Round, SIDES, UNCOUNTED, can_count, in_turn};
 use crate::service::{self, Service};
-use crate::{Figure, Table, definitions};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "first-request",

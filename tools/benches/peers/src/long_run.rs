@@ -8,11 +8,11 @@ use tools::{Catalog, Grant, Host, tool};
 
 use crate::chat::{MODEL, bare_client, driver, runtime};
 use crate::clock::ProcessorTime;
+use crate::figure::Figure;
 use crate::heap::HEAP;
 use crate::round::{ROUNDS, Round, SIDES, UNCOUNTED, can_count, in_turn};
 use crate::service::{self, Service};
-use crate::table::short;
-use crate::{Figure, Table};
+use crate::table::{Table, short};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "long-run",

@@ -8,11 +8,11 @@ use tools::{Catalog, Grant, Host};
 
 use crate::calling_provider::CallingProvider;
 use crate::clock::ProcessorTime;
+use crate::figure::Figure;
 use crate::heap::HEAP;
 use crate::long_run::DESCRIBE_TOOL;
 use crate::round::{ROUNDS, Round, UNCOUNTED, can_count, in_turn};
-use crate::table::short;
-use crate::{Figure, Table};
+use crate::table::{Table, short};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "many-sessions",

@@ -5,9 +5,11 @@ use serde_json::Value;
 use tools::{Catalog, Effects, Tool, ToolContext};
 
 use crate::clock::ProcessorTime;
+use crate::definitions;
+use crate::figure::Figure;
 use crate::heap::HEAP;
 use crate::round::{ROUNDS, Round, SIDES, UNCOUNTED, can_count, in_turn};
-use crate::{Figure, Table, definitions};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "registration",

@@ -10,9 +10,10 @@ use tools::Host;
 
 use crate::chat::{MODEL, bare_client, driver, runtime};
 use crate::clock::ProcessorTime;
+use crate::figure::Figure;
 use crate::round::{ROUNDS, Round, SIDES, in_turn};
 use crate::service::{Service, events};
-use crate::{Figure, Table};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "streamed-chunk",
