@@ -190,8 +190,21 @@ fn with_program(pattern: &str, ignore_case: bool, tree: &str, path: &str) -> Rou
     outcome(millis, lines.collect())
 }
 
-/// Compares the text of all matching lines. The tool shows a part of those over 400 bytes, so no search may find one.
-fn outcome(millis: [f64; 2], mut lines: Vec<String>) -> Round {
+/// Compares the text of all matching lines, and of those over 400 bytes the place, because the tool shows a part of them.
+fn outcome(millis: [f64; 2], lines: Vec<String>) -> Round {
+    let compared = lines.into_iter().map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (path, number, text) = (parts.next(), parts.next(), parts.next());
+        let text = text.unwrap_or_default();
+        let is_long = text.len() > 400 || text.starts_with("[… ") || text.ends_with("[…]");
+        let text = if is_long { "[…]" } else { text };
+        format!(
+            "{}:{}:{text}",
+            path.unwrap_or_default(),
+            number.unwrap_or_default()
+        )
+    });
+    let mut lines: Vec<_> = compared.collect();
     lines.sort();
     Round {
         figures: millis.to_vec(),

@@ -100,9 +100,10 @@ fn run(side: &str, way: &str, provider: &str) -> Round {
         &["round", FIGURE.name, side, way, provider, &service.url],
     );
     let (requests, body) = service.last();
-    assert_eq!(requests, 1);
-    let body: Value = serde_json::from_slice(&body).unwrap();
+    // Some providers first ask their service about the model.
+    assert!(requests > 0);
     if provider == "openai" {
+        let body: Value = serde_json::from_slice(&body).unwrap();
         let tools = body["tools"].as_array().unwrap().iter();
         let texts = tools.map(|tool| {
             format!(
