@@ -38,11 +38,14 @@ pub(crate) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
             let Some(Ok(document)) = found.next() else {
                 return Err(NoDocuments::Garbled(rest));
             };
-            rest = &rest[found.byte_offset()..];
-            match serde_json::from_str::<Vec<&RawValue>>(document.get()) {
-                Ok(elements) => documents.extend(elements.into_iter().map(RawValue::get)),
-                Err(_) => documents.push(document.get()),
+            if rest.starts_with('{') {
+                documents.push(document.get());
+            } else {
+                let elements: Vec<&RawValue> =
+                    serde_json::from_str(document.get()).unwrap_or_default();
+                documents.extend(elements.into_iter().map(RawValue::get));
             }
+            rest = &rest[found.byte_offset()..];
         } else {
             let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
             if line.to_ascii_lowercase().contains("error") {
@@ -51,6 +54,14 @@ pub(crate) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
             rest = after;
         }
     }
+}
+
+/// Returns the text without white space if it looks like one document. It may be several, which its reader finds out: to look for the end of
+/// a document costs as much as to read it. One whose escapes may be parts of characters is none, because these count in each document.
+pub(crate) fn probable_document(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let has_parts = ["\\ud", "\\uD"].iter().any(|escape| text.contains(escape));
+    (text.starts_with('{') && text.ends_with('}') && !has_parts).then_some(text)
 }
 
 fn begins_array(text: &str) -> bool {

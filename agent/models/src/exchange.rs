@@ -254,7 +254,7 @@ impl Reply<'_> {
         documents.try_for_each(|document| self.read_whole(&document))
     }
 
-    /// Reads a document whose characters are whole.
+    /// Reads a document whose characters are whole, or several.
     fn read_whole(&mut self, document: &str) -> Result<(), Broken> {
         // A service may say more after the end of the turn.
         if self.turn.is_over {
@@ -264,8 +264,12 @@ impl Reply<'_> {
             self.reader.read_mark(&mut self.turn);
             return Ok(());
         }
-        let fields: Fields<'_> =
-            serde_json::from_str(document).map_err(|_| Broken::garbled(document))?;
+        let Ok(fields) = serde_json::from_str::<Fields<'_>>(document) else {
+            return match documents(document)?.as_slice() {
+                several @ [_, _, ..] => several.iter().try_for_each(|one| self.read_whole(one)),
+                _ => Err(Broken::garbled(document)),
+            };
+        };
         if is_error(&fields) {
             return Err(Broken::Reported(document.to_owned()));
         }

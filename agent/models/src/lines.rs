@@ -3,11 +3,13 @@
 //! Crates for server-sent events read a stream as the standard says. Services are less careful: they leave out the names of fields and the
 //! empty lines between events, report errors in a field of their own, and put several documents into one event.
 
+use memchr::memchr_iter;
+
 use crate::broken::Broken;
-use crate::documents::documents;
+use crate::documents::{documents, probable_document};
 use crate::split_characters::escape_line;
 
-/// Takes a document of a reply.
+/// Takes a document of a reply, or several in one text that looks like a document.
 pub(crate) type ReadDocument<'a> = dyn FnMut(&str) -> Result<(), Broken> + 'a;
 
 /// The state of a stream that is read in lines.
@@ -42,10 +44,11 @@ impl Lines {
     /// # Errors
     /// Returns an error if the stream reports one, if a document is garbled, and the errors of `read`.
     pub(crate) fn read(&mut self, piece: &[u8], read: &mut ReadDocument<'_>) -> Result<(), Broken> {
-        for part in piece.split_inclusive(|byte| *byte == b'\n') {
-            if !part.ends_with(b"\n") {
-                self.rest.extend_from_slice(part);
-            } else if self.rest.is_empty() {
+        let mut start = 0;
+        for end in memchr_iter(b'\n', piece) {
+            let part = &piece[start..=end];
+            start = end + 1;
+            if self.rest.is_empty() {
                 self.read_line(part, read)?;
             } else {
                 self.rest.extend_from_slice(part);
@@ -53,6 +56,7 @@ impl Lines {
                 self.read_line(&line, read)?;
             }
         }
+        self.rest.extend_from_slice(&piece[start..]);
         Ok(())
     }
 
@@ -106,12 +110,15 @@ impl Lines {
     }
 }
 
-/// Passes on the documents in a text, and marks of the end.
+/// Passes on the documents in a text, and marks of the end. Passes on a text that looks like one document as a whole.
 ///
 /// # Errors
 /// Returns an error if the text tells of one or is garbled, and the errors of `read`.
 fn read_documents(text: &str, read: &mut ReadDocument<'_>) -> Result<(), Broken> {
-    documents(text)?.into_iter().try_for_each(read)
+    match probable_document(text) {
+        Some(document) => read(document),
+        None => documents(text)?.into_iter().try_for_each(read),
+    }
 }
 
 #[cfg(test)]
@@ -120,8 +127,8 @@ mod tests {
 
     fn read(stream: &str, piece: usize) -> Result<Vec<String>, Broken> {
         let (mut lines, mut found) = (Lines::new(false), Vec::new());
-        let mut keep = |document: &str| {
-            found.push(document.to_owned());
+        let mut keep = |text: &str| -> Result<(), Broken> {
+            found.extend(documents(text)?.into_iter().map(str::to_owned));
             Ok(())
         };
         for piece in stream.as_bytes().chunks(piece) {

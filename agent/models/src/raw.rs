@@ -55,6 +55,12 @@ impl<'a> Raw<'a> {
         elements.into_iter().map(Self::new).collect()
     }
 
+    /// Returns the members of each element, of those that are objects in one pass.
+    pub(crate) fn objects(self) -> Vec<Fields<'a>> {
+        let objects = serde_json::from_str(self.0);
+        objects.unwrap_or_else(|_| self.elements().into_iter().map(Raw::fields).collect())
+    }
+
     /// Returns the elements of an array, or the value itself if it is anything else but `null`.
     pub(crate) fn one_or_more(self) -> Vec<Self> {
         match self.0.as_bytes() {
@@ -90,6 +96,15 @@ impl<'a> Raw<'a> {
         // Services write counts and indices as text.
         let digits = self.0.trim_matches('"');
         digits.parse().ok()
+    }
+
+    /// Keeps the text of a string that is not empty. The chunks of a stream repeat most texts that are kept.
+    pub(crate) fn keep_text(self, kept: &mut Option<String>) {
+        if let Some(text) = self.words()
+            && kept.as_deref() != Some(&*text)
+        {
+            *kept = Some(text.into_owned());
+        }
     }
 
     pub(crate) fn is_null(self) -> bool {
@@ -169,7 +184,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
+                // Most objects of a stream have no more, so that they are read into one allocation.
+                let mut members = Vec::with_capacity(8);
                 while let Some(Key(key)) = map.next_key()? {
                     members.push((key, Raw::new(map.next_value()?)));
                 }

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr;
+
 /// Returns the text of a line, with an escape in place of each byte that is no UTF-8. Python escapes it by the same surrogates.
 pub(crate) fn escape_line(line: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(line) {
@@ -83,7 +85,10 @@ fn tail(document: &str) -> Option<Range<usize>> {
 fn runs(document: &str) -> Vec<Range<usize>> {
     let mut runs = Vec::<Range<usize>>::new();
     let mut at = 0;
-    while let Some(found) = document.get(at..).and_then(|rest| rest.find('\\')) {
+    while let Some(found) = document
+        .get(at..)
+        .and_then(|rest| memchr(b'\\', rest.as_bytes()))
+    {
         let start = at + found;
         if document.get(start..start + 6).and_then(surrogate).is_none() {
             at = start + 2;

@@ -3,6 +3,8 @@
 //! A server that does not know the template of its model sends `<think>…</think>` before the answer, and the mark that ends the turn
 //! after it. Both count only at these places, because elsewhere a model may write about them.
 
+use std::borrow::Cow;
+
 /// The tags around thoughts.
 const TAGS: [(&str, &str); 9] = [
     ("<think>", "</think>"),
@@ -63,7 +65,7 @@ impl WrittenThoughts {
     /// Separates a whole text into thoughts and answer.
     pub(crate) fn separate(text: &str) -> (String, String) {
         let mut reader = Self::default();
-        let mut answer = reader.read(text);
+        let mut answer = reader.read(text).into_owned();
         answer += &reader.finish();
         if reader.thoughts.is_empty()
             && let Some((thoughts, rest)) = split_unopened(&answer)
@@ -74,7 +76,15 @@ impl WrittenThoughts {
     }
 
     /// Adds a piece of the text. Returns the part of the answer that is decided by now.
-    pub(crate) fn read(&mut self, piece: &str) -> String {
+    pub(crate) fn read<'a>(&mut self, piece: &'a str) -> Cow<'a, str> {
+        // Most pieces of an answer are decided by themselves.
+        if self.state == ThoughtState::Answer && self.held.is_empty() && !piece.contains('<') {
+            return piece.into();
+        }
+        self.read_held(piece).into()
+    }
+
+    fn read_held(&mut self, piece: &str) -> String {
         self.held += piece;
         loop {
             match self.state {
@@ -222,7 +232,7 @@ mod tests {
                 let chars: Vec<_> = text.chars().collect();
                 let mut read: String = chars
                     .chunks(size)
-                    .map(|piece| reader.read(&piece.iter().collect::<String>()))
+                    .map(|piece| reader.read(&piece.iter().collect::<String>()).into_owned())
                     .collect();
                 read += &reader.finish();
                 assert_eq!(

@@ -38,7 +38,9 @@ impl Conversation {
     }
 
     /// Appends a message whose calls have [unique ids](Self::rename_calls).
-    pub(super) fn push(&mut self, message: Message) {
+    pub(super) fn push(&mut self, mut message: Message) {
+        // Parts that were collected in the place of their calls keep the memory of these.
+        message.parts.shrink_to_fit();
         self.replies += usize::from(message.role == Role::Assistant);
         // Weak references do not make it copy the messages.
         Arc::make_mut(&mut self.messages).push(message);

@@ -30,13 +30,12 @@ pub(crate) struct Events {
 impl ReadReply for Events {
     fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         self.has_chunks = true;
-        turn.response_id = chunk.get("id").into_text().or(turn.response_id.take());
-        turn.model = chunk.get("model").into_text().or(turn.model.take());
-        let choices = chunk.get("choices").elements();
+        chunk.get("id").keep_text(&mut turn.response_id);
+        chunk.get("model").keep_text(&mut turn.model);
+        let choices = chunk.get("choices").objects();
         let is_only = choices.len() == 1;
         let choice = choices
             .into_iter()
-            .map(Raw::fields)
             // The place of the only choice says nothing. Of several, the first is the answer, because a request asks for one.
             .find(|choice| is_only || choice.get("index").number().is_none_or(|index| index == 0));
         let choice = choice.unwrap_or_default();

@@ -35,12 +35,9 @@ pub(crate) struct Events {
 impl ReadReply for Events {
     fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         let chunk = chunk.in_camel_case();
-        turn.response_id = chunk
-            .get("responseId")
-            .into_text()
-            .or(turn.response_id.take());
-        let model = chunk.first(&["modelVersion", "model"]).into_text();
-        turn.model = model.or(turn.model.take());
+        chunk.get("responseId").keep_text(&mut turn.response_id);
+        let model = chunk.first(&["modelVersion", "model"]);
+        model.keep_text(&mut turn.model);
         let usage = chunk.get("usageMetadata");
         if usage.is_object() {
             turn.usage = Some(usage_of(&members(usage)));

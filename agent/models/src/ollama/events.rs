@@ -11,7 +11,7 @@ pub(crate) struct Events;
 
 impl ReadReply for Events {
     fn read(&mut self, record: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
-        turn.model = record.get("model").into_text().or(turn.model.take());
+        record.get("model").keep_text(&mut turn.model);
         let message = record.get("message").fields();
         for (kind, name) in [(Kind::Thought, "thinking"), (Kind::Text, "content")] {
             turn.write(kind, &message.get(name).text().unwrap_or_default());

@@ -7,8 +7,9 @@ use agent::{Driver, Selection, Session};
 use tools::{Catalog, Grant, Host, tool};
 
 use crate::calling_provider::CallingProvider;
+use crate::figure::Figure;
 use crate::round::{Round, SIDES, in_turn};
-use crate::{Figure, Table};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "blocking-calls",

@@ -2,11 +2,12 @@
 
 use std::sync::Mutex;
 
-use agent::{Provider, ProviderInfo, Request, Turn, TurnFuture};
+use agent::{Provider, ProviderInfo, Request, Turn, TurnFuture, Usage};
 use serde_json::json;
 use tools::ToolCall;
 
-/// A model whose turns have `calls` calls each, of one tool with another path each time.
+/// A model whose turns have `calls` calls each, of one tool with another path each time. It reports its usage as services do: the tokens of a
+/// turn without it are estimated by a walk through the whole conversation.
 pub(crate) struct CallingProvider<F> {
     pub(crate) tool: &'static str,
     pub(crate) steps: usize,
@@ -53,7 +54,15 @@ impl<F: Fn(usize) + Send + Sync> Provider for CallingProvider<F> {
     }
 
     fn complete<'a>(&'a self, _: Request<'a>) -> TurnFuture<'a> {
-        let turn = self.turn();
+        let usage = Usage {
+            input_tokens: 1_000,
+            output_tokens: 20,
+            ..Usage::default()
+        };
+        let turn = Turn {
+            usage: Some(usage),
+            ..self.turn()
+        };
         Box::pin(std::future::ready(Ok(turn)))
     }
 }

@@ -19,6 +19,13 @@ pub(crate) fn driver(url: &str, streaming: bool) -> Driver {
     Driver::new(Arc::new(remote.unwrap()) as Arc<dyn Provider>)
 }
 
+/// Creates the client of the code by hand.
+pub(crate) fn bare_client() -> reqwest::Client {
+    // reqwest brings no cryptography of its own here.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
+}
+
 /// Creates the runtime of a round.
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread()

@@ -10,8 +10,9 @@ use tools_fs::Workspace;
 
 use crate::chat::runtime;
 use crate::clock::{ProcessorTime, micros_of_children};
+use crate::figure::Figure;
 use crate::round::{ROUNDS, Round, SIDES, in_turn};
-use crate::{Figure, Table};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "file-edit",

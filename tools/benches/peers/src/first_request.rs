@@ -12,11 +12,13 @@ use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, Host, Tool, ToolContext};
 
-use crate::chat::{MODEL, runtime};
+use crate::chat::{MODEL, bare_client, runtime};
+use crate::definitions;
+use crate::figure::Figure;
 use crate::heap::HEAP;
-use crate::round::{ROUNDS, Round, SIDES, build_counted, in_turn};
+use crate::round::{ROUNDS, Round, SIDES, UNCOUNTED, can_count, in_turn};
 use crate::service::{self, Service};
-use crate::{Figure, Table, definitions};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "first-request",
@@ -47,7 +49,9 @@ fn measure(table: &mut Table) {
     if definitions::read().is_none() {
         return table.note(definitions::MISSING);
     }
-    build_counted();
+    if !can_count() {
+        return table.note(UNCOUNTED);
+    }
     let [toolcrib, peer] = in_turn(ROUNDS, |side| run(SIDES[side], "selected", "openai"));
     let figure = format!("first request of a session with {SENT} of {TOOLS} tools");
     table.compare(
@@ -86,7 +90,8 @@ fn measure(table: &mut Table) {
     }
 }
 
-/// Runs one round against a service of its own, whose result is the names of the tools in the request.
+/// Runs one round against a service of its own, whose result is the names and descriptions of the tools in the request. The schemas of
+/// Toolcrib have another order of members, and none has `$schema`.
 fn run(side: &str, way: &str, provider: &str) -> Round {
     let refusal = r#"{"error":{"message":"enough","code":400}}"#;
     let service = Service::start(move |_, _| service::json("400 Bad Request", refusal));
@@ -95,10 +100,18 @@ fn run(side: &str, way: &str, provider: &str) -> Round {
         &["round", FIGURE.name, side, way, provider, &service.url],
     );
     let (requests, body) = service.last();
-    assert_eq!(requests, 1);
-    let body: Value = serde_json::from_slice(&body).unwrap();
+    // Some providers first ask their service about the model.
+    assert!(requests > 0);
     if provider == "openai" {
-        round.result = body["tools"].to_string();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let tools = body["tools"].as_array().unwrap().iter();
+        let texts = tools.map(|tool| {
+            format!(
+                "{}: {}",
+                tool["function"]["name"], tool["function"]["description"]
+            )
+        });
+        round.result = texts.collect::<Vec<_>>().join("\n");
     }
     round
 }
@@ -160,7 +173,7 @@ fn by_hand(url: &str) -> [f64; 2] {
         .iter()
         .map(|entry| entry.tool().clone())
         .collect();
-    let (client, runtime) = (reqwest::Client::new(), runtime());
+    let (client, runtime) = (bare_client(), runtime());
     let (before, start) = (HEAP.start(), Instant::now());
     let tools: Vec<_> = definitions
         .iter()

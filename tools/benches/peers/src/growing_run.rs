@@ -10,9 +10,10 @@ use tools_journal::{Durability, JournalOptions, SqliteJournal};
 use crate::calling_provider::CallingProvider;
 use crate::chat::runtime;
 use crate::clock::ProcessorTime;
+use crate::figure::Figure;
 use crate::long_run::DESCRIBE_TOOL;
 use crate::round::{Round, in_turn};
-use crate::{Figure, Table};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "growing-run",

@@ -12,6 +12,7 @@ mod calling_provider;
 mod chat;
 mod clock;
 mod definitions;
+mod figure;
 mod file_edit;
 mod file_search;
 mod first_request;
@@ -27,20 +28,11 @@ mod service;
 mod streamed_chunk;
 mod table;
 
+pub use figure::Figure;
 pub use heap::HEAP;
 pub use mcp_server::serve_bare;
 pub use round::Round;
 pub use table::Table;
-
-/// A group of rows of the table.
-pub struct Figure {
-    /// The name on the command line.
-    pub name: &'static str,
-    /// Measures, and adds the rows.
-    pub measure: fn(&mut Table),
-    /// Runs one round in this process, whose arguments are those that `measure` gives.
-    pub round: fn(&[String]) -> Round,
-}
 
 /// All figures, in the order of the table.
 pub const FIGURES: &[Figure] = &[

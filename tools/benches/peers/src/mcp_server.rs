@@ -17,8 +17,9 @@ use tools::tool;
 use tools_mcp_host as _;
 
 use crate::chat::runtime;
+use crate::figure::Figure;
 use crate::round::{ROUNDS, Round, SIDES, in_turn};
-use crate::{Figure, Table};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "mcp-server",

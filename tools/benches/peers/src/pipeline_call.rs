@@ -7,8 +7,9 @@ use benches::{ADD, direct_add};
 
 use crate::chat::runtime;
 use crate::clock::ProcessorTime;
+use crate::figure::Figure;
 use crate::round::{ROUNDS, Round, SIDES, in_turn};
-use crate::{Figure, Table};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "pipeline-call",

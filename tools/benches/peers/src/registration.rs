@@ -5,9 +5,11 @@ use serde_json::Value;
 use tools::{Catalog, Effects, Tool, ToolContext};
 
 use crate::clock::ProcessorTime;
+use crate::definitions;
+use crate::figure::Figure;
 use crate::heap::HEAP;
-use crate::round::{ROUNDS, Round, SIDES, build_counted, in_turn};
-use crate::{Figure, Table, definitions};
+use crate::round::{ROUNDS, Round, SIDES, UNCOUNTED, can_count, in_turn};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "registration",
@@ -19,7 +21,9 @@ pub(crate) const FIGURE: Figure = Figure {
 const TOOLS: usize = 12_000;
 
 fn measure(table: &mut Table) {
-    build_counted();
+    if !can_count() {
+        return table.note(UNCOUNTED);
+    }
     let mut rows = |definitions, description: &str| {
         let [toolcrib, peer] = in_turn(ROUNDS, |side| {
             Round::start("heap", &["round", FIGURE.name, SIDES[side], definitions])
@@ -94,7 +98,8 @@ fn texts(definitions: &str) -> Vec<String> {
         let mut number = 0;
         rows.retain(|row| {
             let parameters = row["parameters"].clone();
-            let tool = Tool::new(format!("t{number}"), "A tool.", parameters);
+            let description = row["description"].as_str().unwrap_or_default();
+            let tool = Tool::new(format!("t{number}"), description, parameters);
             number += 1;
             let handler = async |_: ToolContext, _: Value| "";
             tool.is_ok_and(|tool| catalog.register(tool, handler).is_ok())

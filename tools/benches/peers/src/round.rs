@@ -1,5 +1,6 @@
 //! [`Round`]: a measurement in a process of its own.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// The figures and the result of a round.
@@ -26,8 +27,7 @@ impl Round {
 
     /// Starts a program of this package with a round, and returns its outcome.
     pub(crate) fn start(program: &str, arguments: &[&str]) -> Self {
-        let program = std::env::current_exe().unwrap().with_file_name(program);
-        let output = Command::new(program)
+        let output = Command::new(neighbour(program))
             .args(arguments)
             .stderr(Stdio::inherit())
             .output()
@@ -74,16 +74,14 @@ pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// Builds the program that counts its heap, because `cargo run` builds only the one that it runs.
-pub(crate) fn build_counted() {
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet", "--bin", "heap"])
-        .args([
-            "--manifest-path",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
-        ])
-        .arg("--target-dir")
-        .arg(std::env::current_exe().unwrap().ancestors().nth(2).unwrap())
-        .status();
-    assert!(built.unwrap().success(), "the program heap does not build");
+/// The note of a table without the figures of the heap.
+pub(crate) const UNCOUNTED: &str = "The figures of the heap are left out, because the program `heap` is missing, which `cargo build --release` builds, too.";
+
+/// Returns true if the program that counts its heap lies beside this one.
+pub(crate) fn can_count() -> bool {
+    neighbour("heap").is_file()
+}
+
+fn neighbour(program: &str) -> PathBuf {
+    std::env::current_exe().unwrap().with_file_name(program)
 }

@@ -8,11 +8,12 @@ use serde::Deserialize;
 use serde_json::json;
 use tools::Host;
 
-use crate::chat::{MODEL, driver, runtime};
+use crate::chat::{MODEL, bare_client, driver, runtime};
 use crate::clock::ProcessorTime;
+use crate::figure::Figure;
 use crate::round::{ROUNDS, Round, SIDES, in_turn};
 use crate::service::{Service, events};
-use crate::{Figure, Table};
+use crate::table::Table;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "streamed-chunk",
@@ -149,7 +150,7 @@ struct Delta<'a> {
 }
 
 async fn by_hand(url: &str, shown: &Mutex<Shown>) -> f64 {
-    let client = reqwest::Client::new();
+    let client = bare_client();
     request(&client, url, shown).await;
     *shown.lock().unwrap() = Shown::default();
     let start = ProcessorTime::now();

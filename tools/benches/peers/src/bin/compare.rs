@@ -1,5 +1,6 @@
-//! Prints the figures of Toolcrib beside those of its peers, as one table:
-//! `cargo run --release --manifest-path tools/benches/peers/Cargo.toml [FIGURE…]`
+//! Prints the figures of Toolcrib beside those of its peers, as one table: `compare [FIGURE…]`.
+//!
+//! `cargo build --release --manifest-path tools/benches/peers/Cargo.toml` builds it and the program `heap`, which counts.
 
 use std::process::ExitCode;
 

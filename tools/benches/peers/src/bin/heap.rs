@@ -1,4 +1,4 @@
-//! Runs a round with a counted heap. `compare` builds and starts it.
+//! Runs a round with a counted heap. `compare` starts it.
 
 use peak_alloc::PeakAlloc;
 use peers::{HEAP, run_round};
@@ -8,6 +8,6 @@ static COUNTED: PeakAlloc = PeakAlloc;
 
 fn main() {
     HEAP.set(&COUNTED);
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = std::env::args().skip(2).collect();
     run_round(&arguments);
 }
