@@ -9,7 +9,9 @@ use rexpect::session::{PtySession, spawn_command};
 
 use crate::Crib;
 use crate::chat_terminal::READS;
+use crate::cron::{add, due};
 use crate::terminal::{TIMEOUT_MS, rest, with_stty};
+use tools_builtin::cron::Work;
 use tools_testkit::Screen;
 
 const WIDTHS: [usize; 3] = [45, 80, 120];
@@ -204,8 +206,14 @@ fn markdown_stays_as_it_is_where_it_is_not_wanted() {
     let script = crib.script(&[&turn]);
     let run = ["run", "x", "--script", &script];
     assert!(crib.run(&run).expect(0).stdout.starts_with(TEXT));
-    for (flag, variable) in [("--plain", "X"), ("--output=text", "NO_COLOR")] {
-        let mut command = crib.command(&[&run[..], &[flag]].concat());
+    let job = ["cron", "run", "--once", "--script", &script];
+    add(&crib, due(Work::Prompt("x".to_owned()), &[]));
+    for (command, flag, variable) in [
+        (&run[..], "--plain", "X"),
+        (&run, "--output=text", "NO_COLOR"),
+        (&job, "--plain", "X"),
+    ] {
+        let mut command = crib.command(&[command, &[flag]].concat());
         command.env(variable, "1");
         let (shown, code) = rest(spawn_command(command, Some(TIMEOUT_MS)).unwrap());
         assert_eq!(code, 0, "{shown}");
