@@ -222,6 +222,35 @@ fn markdown_stays_as_it_is_where_it_is_not_wanted() {
 }
 
 #[test]
+fn a_prompt_that_fills_its_row_keeps_the_rows_above_it() {
+    for width in WIDTHS {
+        let (crib, model) = (Crib::new(), SlowModel::new());
+        let mut terminal = Terminal::new(&crib, width, &model.arguments());
+        terminal.wait(READS);
+        // The editor draws the status line below each character.
+        for typed in "the words go on ".repeat(8).chars() {
+            terminal.send(&typed.to_string());
+            terminal.wait("unasked");
+        }
+        terminal.send("\r");
+        model.requests.recv().unwrap();
+        model.write("Yes.");
+        model.pieces.send(None).unwrap();
+        terminal.wait("1234 tokens");
+        terminal.send("\u{4}");
+        let (rows, _, code) = terminal.end();
+        assert_eq!(code, 0);
+        let words = rows.iter().map(|row| row.trim()).collect::<Vec<_>>();
+        assert!(
+            words.join(" ").contains(
+                "/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat toolcrib> the words"
+            ),
+            "{rows:#?}"
+        );
+    }
+}
+
+#[test]
 fn finished_text_is_written_once_and_the_screen_is_never_erased() {
     for width in WIDTHS {
         let (crib, model) = (Crib::new(), SlowModel::new());
