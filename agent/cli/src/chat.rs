@@ -152,6 +152,7 @@ impl Chat {
             root: &self.root,
             lines: Vec::new(),
             sent: 0,
+            pasted: String::new(),
         };
         let (ended, lines) = typing.during(run).await;
         self.waiting.extend(lines);
