@@ -53,7 +53,7 @@ impl Chat {
     pub(crate) async fn run(&mut self) -> Result<Exit, Error> {
         let mut first_failure = None;
         if self.input.is_interactive {
-            notice::note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");
+            notice::wrapped_note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");
         }
         if let Some(run) = self.opened.resumed.take() {
             first_failure = Some(self.run_input(RunInput::Resume(Box::new(run))).await?)
@@ -152,6 +152,7 @@ impl Chat {
             root: &self.root,
             lines: Vec::new(),
             sent: 0,
+            pasted: String::new(),
         };
         let (ended, lines) = typing.during(run).await;
         self.waiting.extend(lines);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent::{Driver, Selection, ToolSet, WireToolSet};
 use anstyle::Style;
 pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
-use terminal::stderr::write_line;
+use terminal::stderr::{wrapped, write_line};
 use tools::{Entry, counted};
 
 use crate::program;
@@ -30,6 +30,11 @@ pub(crate) fn warning(message: &str) {
 /// Prints a note.
 pub(crate) fn note(message: &str) {
     write_line(&label_line(FAINT, "note", message));
+}
+
+/// Prints a note without a command to copy, wrapped at words on a terminal.
+pub(crate) fn wrapped_note(message: &str) {
+    write_line(&wrapped(&label_line(FAINT, "note", message)));
 }
 
 /// Warns about tools of the set that the provider's requests leave out.

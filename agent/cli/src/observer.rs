@@ -385,7 +385,7 @@ impl Observer {
             }
             _ => return Ok(()),
         };
-        self.view.console.line(shown);
+        self.view.console.line(stderr::wrapped(&shown));
         Ok(())
     }
 }

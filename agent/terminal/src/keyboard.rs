@@ -60,6 +60,12 @@ pub fn line_there() -> Option<String> {
     count.is_ok_and(|count| count > 0).then(read_line)
 }
 
+/// Returns true if a further line arrives within [`QUIET`], as those of a pasted text do.
+pub async fn has_further_line() -> bool {
+    tokio::time::sleep(QUIET).await;
+    has_line_arrived()
+}
+
 /// Reads a line with its end. Returns an empty text at the end of the input.
 fn read_line() -> String {
     let mut bytes = Vec::new();

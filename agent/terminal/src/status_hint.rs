@@ -33,7 +33,7 @@ impl StatusHint {
             stderr::write_raw("\x1b[J");
         }
         let status = self.status.lock().ignore_poison();
-        (!status.is_empty()).then(|| StatusText(format!("\n{}", status_line(&status, width))))
+        (!status.is_empty()).then(|| StatusText(format!(" \n{}", status_line(&status, width))))
     }
 
     /// Erases the line after the editor left it, as it does at Ctrl-C. The cursor is in the row below it.

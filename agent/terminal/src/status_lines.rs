@@ -51,8 +51,9 @@ impl StatusLines {
 
     /// Removes the typed lines that a text has.
     pub(crate) fn take_queued(&mut self, text: &str) {
+        let text = format!("\n{text}\n");
         self.queued
-            .retain(|line| !text.lines().any(|sent| sent == line));
+            .retain(|lines| !text.contains(&format!("\n{lines}\n")));
     }
 
     /// Returns the lines for a terminal of this size.
@@ -122,17 +123,19 @@ mod tests {
         status.set_status("model".to_owned());
         status.queue("be brief ");
         status.queue("/clear");
+        status.queue("pasted\n\nlines ");
         let shown = lines(&mut status, waits(1), 80, 24);
         assert_eq!(
             shown,
             [
                 "queued: be brief",
                 "queued: /clear",
+                "queued: pasted\\n\\nlines",
                 "\\ 1s call 0",
                 "\x1b[2mmodel\x1b[0m"
             ]
         );
-        status.take_queued("be brief\nand more");
+        status.take_queued("be brief\npasted\n\nlines\nand more");
         assert_eq!(
             lines(&mut status, Vec::new(), 80, 24),
             ["queued: /clear", "\x1b[2mmodel\x1b[0m"]

@@ -25,6 +25,8 @@ pub(super) struct Typing<'a> {
     /// The lines, in order. Those that were sent come first.
     pub(super) lines: Vec<Line>,
     pub(super) sent: usize,
+    /// The lines that were read and not yet taken, because more of a pasted text may follow.
+    pub(super) pasted: String,
 }
 
 impl Typing<'_> {
@@ -43,6 +45,15 @@ impl Typing<'_> {
             })
             .await
         };
+        if !self.pasted.is_empty() {
+            // The editor would take the rest line by line.
+            self.read_pasted().await;
+            let text = self.pasted.trim_end_matches(['\r', '\n']);
+            if !text.trim().is_empty() {
+                self.input.remember(text);
+                self.lines.push(Line::Text(text.to_owned()));
+            }
+        }
         drop(hidden);
         let taken = self.sent - self.handle.take_waiting().len();
         (ended, self.lines.split_off(taken))
@@ -54,16 +65,31 @@ impl Typing<'_> {
             keyboard::wait().await;
             // A question reads its answer itself.
             let reader = self.runner.view.console.reader().await;
-            let line = keyboard::line_there();
+            let is_end = self.read_pasted().await;
             drop(reader);
-            match line.as_deref() {
-                None => {}
-                Some("") => break,
-                Some(line) => self.take(line.trim_end_matches(['\r', '\n'])),
+            let text = std::mem::take(&mut self.pasted);
+            self.take(text.trim_end_matches(['\r', '\n']));
+            if is_end {
+                break;
             }
         }
         self.lines.push(Line::End);
         pending().await
+    }
+
+    /// Reads the line that is there and those that follow it at once. Returns true at the end of the input.
+    async fn read_pasted(&mut self) -> bool {
+        loop {
+            match keyboard::line_there().as_deref() {
+                Some("") => return true,
+                Some(line) => self.pasted += line,
+                None if self.pasted.is_empty() => return false,
+                None => {}
+            }
+            if !keyboard::has_further_line().await {
+                return false;
+            }
+        }
     }
 
     /// Takes a line. One that cannot be sent is an error, and not kept.

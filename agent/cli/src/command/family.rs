@@ -47,6 +47,9 @@ pub(super) struct FamilyOptions {
 
 impl FamilyCommand {
     pub(super) async fn run(self) -> Result<Exit, Error> {
+        if let Some(output) = self.options.output {
+            output.apply();
+        }
         match self.command.run {
             Some(run) => Ok(run(&self.arguments, &self.options).await?),
             // The command line demands one of the commands below.

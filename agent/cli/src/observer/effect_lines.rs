@@ -10,7 +10,7 @@ use crate::notice::{STRONG, paint};
 use crate::terminal_asker::preview;
 use tools::visible::visible;
 
-/// The number of lines of a program's output that are shown.
+/// The number of lines of a program's output that are shown, without blank ones.
 const LAST_LINES: usize = 5;
 
 /// Returns the whole arguments of a call as lines that follow its own.
@@ -59,7 +59,8 @@ pub(super) fn effect_lines(
         lines += &marked(text.lines(), |line| visible(line).into_owned());
     } else if is_of_program && !result.is_error {
         // The first line says how the program ended, and is shown already.
-        let output: Vec<_> = text.lines().skip(1).collect();
+        let output = text.lines().skip(1).filter(|line| !line.trim().is_empty());
+        let output: Vec<_> = output.collect();
         let last = output[output.len().saturating_sub(LAST_LINES)..].iter();
         lines += &marked(last.copied(), line);
     }
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_program_shows_its_last_lines() {
-        let text = "[exit code 0, 0.1 s]\nstdout:\n1\n2\n3\n4\n5\u{9b}";
+        let text = "[exit code 0, 0.1 s]\nstdout:\n1\n\n2\n3\n \n4\n5\u{9b}\n\n";
         let lines = shown(Detail::Usual, true, text, None);
         assert_eq!(lines, "\n  | 1\n  | 2\n  | 3\n  | 4\n  | 5\\u{9b}");
         assert_eq!(shown(Detail::Usual, false, text, None), "");

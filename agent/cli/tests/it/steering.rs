@@ -105,6 +105,29 @@ fn a_line_that_is_typed_during_a_run_is_shown_once_and_sent_with_the_next_reques
 }
 
 #[test]
+fn lines_that_are_pasted_during_a_run_are_one_message() {
+    let (crib, model) = (Crib::new(), Model::new());
+    let mut session = model.chat(&crib, "");
+    session.send_line("what is in it?").unwrap();
+    model.requests.recv().unwrap();
+    session.send("one\ntwo\n\n").unwrap();
+    session.send_line("/three").unwrap();
+    shown(&mut session, "queued:", r"one\n");
+    model.replies.send(CALL).unwrap();
+    shown(&mut session, "sent:", "one");
+    let request = model.requests.recv().unwrap();
+    let message = r#""content":"one\ntwo\n\n/three""#;
+    assert!(request.contains(message), "{request}");
+    // The run ends while the last lines arrive.
+    session.send("four\nfive\n").unwrap();
+    model.replies.send(ANSWER).unwrap();
+    let request = model.requests.recv().unwrap();
+    assert!(request.contains(r#""content":"four\nfive""#), "{request}");
+    model.replies.send(ANSWER).unwrap();
+    end(session);
+}
+
+#[test]
 fn commands_wait_for_the_end_of_the_run_and_keep_their_place() {
     let (crib, model) = (Crib::new(), Model::new());
     let mut session = model.chat(&crib, "");

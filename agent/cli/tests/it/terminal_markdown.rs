@@ -9,7 +9,9 @@ use rexpect::session::{PtySession, spawn_command};
 
 use crate::Crib;
 use crate::chat_terminal::READS;
+use crate::cron::{add, due};
 use crate::terminal::{TIMEOUT_MS, rest, with_stty};
+use tools_builtin::cron::Work;
 use tools_testkit::Screen;
 
 const WIDTHS: [usize; 3] = [45, 80, 120];
@@ -204,12 +206,47 @@ fn markdown_stays_as_it_is_where_it_is_not_wanted() {
     let script = crib.script(&[&turn]);
     let run = ["run", "x", "--script", &script];
     assert!(crib.run(&run).expect(0).stdout.starts_with(TEXT));
-    for (flag, variable) in [("--plain", "X"), ("--output=text", "NO_COLOR")] {
-        let mut command = crib.command(&[&run[..], &[flag]].concat());
+    let job = ["cron", "run", "--once", "--script", &script];
+    add(&crib, due(Work::Prompt("x".to_owned()), &[]));
+    for (command, flag, variable) in [
+        (&run[..], "--plain", "X"),
+        (&run, "--output=text", "NO_COLOR"),
+        (&job, "--plain", "X"),
+    ] {
+        let mut command = crib.command(&[command, &[flag]].concat());
         command.env(variable, "1");
         let (shown, code) = rest(spawn_command(command, Some(TIMEOUT_MS)).unwrap());
         assert_eq!(code, 0, "{shown}");
         assert!(shown.replace("\r\n", "\n").contains(TEXT), "{shown}");
+    }
+}
+
+#[test]
+fn a_prompt_that_fills_its_row_keeps_the_rows_above_it() {
+    for width in WIDTHS {
+        let (crib, model) = (Crib::new(), SlowModel::new());
+        let mut terminal = Terminal::new(&crib, width, &model.arguments());
+        terminal.wait(READS);
+        // The editor draws the status line below each character.
+        for typed in "the words go on ".repeat(8).chars() {
+            terminal.send(&typed.to_string());
+            terminal.wait("unasked");
+        }
+        terminal.send("\r");
+        model.requests.recv().unwrap();
+        model.write("Yes.");
+        model.pieces.send(None).unwrap();
+        terminal.wait("1234 tokens");
+        terminal.send("\u{4}");
+        let (rows, _, code) = terminal.end();
+        assert_eq!(code, 0);
+        let words = rows.iter().map(|row| row.trim()).collect::<Vec<_>>();
+        assert!(
+            words.join(" ").contains(
+                "/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat toolcrib> the words"
+            ),
+            "{rows:#?}"
+        );
     }
 }
 

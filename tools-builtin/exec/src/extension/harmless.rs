@@ -5,7 +5,14 @@
 //! a program of the table runs another one or writes a file, such as `find -exec` and `sort -o`.
 //!
 //! `git` is not among them: `git status` runs `core.fsmonitor` and filters, and `git diff` drivers, of the settings of the repository, which
-//! can come with the checkout, or with a bare repository in a folder below it. No option turns all of them off.
+//! can come with the checkout, or with a bare repository in a folder below it. No options turn all of them off:
+//!
+//! - Settings in the environment (`GIT_CONFIG_COUNT`) win over those of the repository, but git clears them for its runs in submodules. It
+//!   starts those even with `diff.ignoreSubmodules=dirty`, because `ignore = none` in `.gitmodules` wins over that; only an option wins over
+//!   both. Tried with git 2.47: a `fsmonitor` in `.git/modules/sub/config` runs at `git status` and at `git diff --stat`.
+//! - Objects that a partial clone lacks are fetched from the address that the repository names.
+//! - A look when the session starts misses `.gitmodules` and `.gitattributes` that the session writes later, and a clause does not say in
+//!   which folder its command runs.
 
 /// The clauses, each with the reason why it is harmless.
 pub(super) const COMMANDS: [(&str, &str); 16] = [
