@@ -163,7 +163,8 @@ fn a_program_that_takes_the_place_of_another_one_in_a_folder_of_the_path_asks() 
     let crib = Crib::new();
     let git = ".venv/bin/git";
     assert!(write(&crib, git).code != Some(0) && !crib.root().join(git).exists());
-    write(&crib, ".venv/bin/own-program").expect(0);
+    let own = write(&crib, ".venv/bin/own-program");
+    assert!(own.code != Some(0), "{own:#?}");
     let script = "for name in git own; do echo evil > .venv/bin/$name; done";
     std::fs::write(crib.root().join("plant.sh"), script).unwrap();
     let call = r#"exec.run program=sh args=["plant.sh"]"#;
