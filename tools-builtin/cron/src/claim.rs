@@ -123,7 +123,8 @@ pub(crate) fn set_paused(
 /// Replans the runs of a workspace that a wrong clock planned, as [`correct_run`] does, and caps the ends of pauses that it recorded.
 pub(crate) fn correct(rows: Rows<'_>, now: Timestamp) -> Result<(), CronError> {
     rows.cap_resumed(now)?;
-    for job in rows.jobs()?.into_iter().flatten() {
+    // The others are not far.
+    for job in rows.jobs_after(latest(now))?.into_iter().flatten() {
         let next = correct_run(rows, &job.spec, job.next, now)?;
         if next != job.next {
             rows.set_next(job.id, next)?;
@@ -151,14 +152,17 @@ fn correct_run(
 /// Returns true if the run was planned more than [`SET_BACK_SECONDS`] after `now`, which the clock can only have shown by mistake, then
 /// or now.
 fn is_far(spec: &JobSpec, planned: Option<Timestamp>, now: Timestamp) -> Result<bool, CronError> {
-    let latest = now
-        .saturating_add(SignedDuration::from_secs(SET_BACK_SECONDS))
-        .unwrap_or(now);
     // A run between them shows that the planned one was planned after that run.
-    let between = spec.next_after(latest)?;
+    let between = spec.next_after(latest(now))?;
     Ok(between
         .zip(planned)
         .is_some_and(|(between, planned)| between < planned))
+}
+
+/// Returns the last moment that is not far from `now`.
+fn latest(now: Timestamp) -> Timestamp {
+    now.saturating_add(SignedDuration::from_secs(SET_BACK_SECONDS))
+        .unwrap_or(now)
 }
 
 /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.

@@ -143,11 +143,14 @@ impl From<CronError> for ToolError {
     }
 }
 
+/// The jobs that an error lists at most.
+const LISTED: usize = 100;
+
 fn list_jobs(jobs: &[i64]) -> String {
-    let jobs: Vec<_> = jobs.iter().map(i64::to_string).collect();
-    if jobs.is_empty() {
-        "; no job is kept".to_owned()
-    } else {
-        format!("; the jobs are {}", jobs.join(", "))
+    let listed: Vec<_> = jobs.iter().take(LISTED).map(i64::to_string).collect();
+    match jobs.len() - listed.len() {
+        _ if jobs.is_empty() => "; no job is kept".to_owned(),
+        0 => format!("; the jobs are {}", listed.join(", ")),
+        more => format!("; the jobs are {} and {more} more", listed.join(", ")),
     }
 }

@@ -7,12 +7,14 @@ use tools::{Services, source};
 
 use crate::error::CronError;
 use crate::jobs::Jobs;
+use crate::keys::JobKeys;
 
 /// The file of the jobs of all workspaces, in the data folder.
 const FILE: &str = "cron.sqlite";
 
 inventory::submit! {
     Extension::new("cron", source!(), Parts {
+        keys: || vec![Box::new(JobKeys::default())],
         services: insert,
         report: Some(|settings, _| Box::pin(async { Ok(report(settings)) })),
         commands: &[crate::command::CRON],
@@ -45,7 +47,10 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
         return Ok(());
     };
     match Jobs::of_user(root.to_string_lossy()) {
-        Ok(jobs) => services.insert(jobs),
+        Ok(mut jobs) => {
+            jobs.limits.jobs = settings.of::<JobKeys>().max_jobs.value as usize;
+            services.insert(jobs);
+        }
         Err(error) => services.insert_absent::<Jobs>(error.to_string()),
     }
     Ok(())

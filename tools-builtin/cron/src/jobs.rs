@@ -14,6 +14,9 @@ use crate::row::{self, Rows};
 use crate::schedule::Schedule;
 use crate::service::Presence;
 
+/// The maximum number of jobs of a workspace, unless the host sets another one.
+pub(crate) const MAX_JOBS: u32 = 100;
+
 /// The limits of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,7 +33,7 @@ impl Default for JobLimits {
     /// Returns 100 jobs, 60 s, and 16 KiB.
     fn default() -> Self {
         Self {
-            jobs: 100,
+            jobs: MAX_JOBS as usize,
             shortest_interval: 60,
             work_bytes: 16 * 1024,
         }
@@ -121,7 +124,7 @@ impl Jobs {
         let next = self.check(&spec, now)?;
         let most = self.limits.jobs;
         self.write(move |rows| {
-            if rows.ids()?.len() >= most {
+            if rows.count()? >= most {
                 return Err(CronError::TooMany { most });
             }
             Ok(Job {
@@ -327,9 +330,12 @@ impl Jobs {
         id: i64,
         change: impl FnOnce(Rows<'_>) -> Result<(), CronError> + Send + 'static,
     ) -> Result<(), CronError> {
-        self.write(move |rows| match rows.ids()? {
-            jobs if jobs.contains(&id) => change(rows),
-            jobs => Err(CronError::Unknown { id, jobs }),
+        self.write(move |rows| {
+            if rows.has(id)? {
+                return change(rows);
+            }
+            let jobs = rows.ids()?;
+            Err(CronError::Unknown { id, jobs })
         })
         .await
     }

@@ -9,7 +9,7 @@ use crate::error::{CronError, UnreadableJob};
 use crate::job::{Job, JobSpec, Outcome, RunEnd, RunRecord};
 use crate::service::Service;
 
-/// `next_ms` is null if no run follows. `resumed_ms` is the end of the last pause. Times are milliseconds since 1970.
+/// `next_ms` is null if no run follows. `is_gone` is 1 for a run of a job that was removed. `resumed_ms` is the end of the last pause. Times are milliseconds since 1970.
 pub(crate) const SCHEMA: Schema = Schema::new(
     "store of jobs",
     0x6372_6f6e,
@@ -41,11 +41,30 @@ pub(crate) const SCHEMA: Schema = Schema::new(
             since_ms INTEGER NOT NULL,
             until_ms INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;",
+        // Without them, a look and a count read all jobs, and a removal reads all runs.
+        "CREATE INDEX due ON job (workspace, next_ms, paused);
+        ALTER TABLE run ADD COLUMN is_gone INTEGER NOT NULL DEFAULT 0;
+        UPDATE run SET is_gone = 1 WHERE job NOT IN (SELECT id FROM job);
+        CREATE INDEX run_of_gone ON run (workspace, id) WHERE is_gone = 1;",
     ],
 );
 
 /// The number of runs that the log keeps: the newest of each job, and the newest of all jobs of a workspace that are gone.
 const KEPT_RUNS: u32 = 1000;
+
+/// The jobs that are due, and those with a run that has not ended.
+const PENDING: &str =
+    "SELECT id, next_ms FROM job WHERE workspace = ?1 AND NOT paused AND next_ms <= ?2
+    UNION SELECT run.job, next_ms FROM run INDEXED BY running LEFT JOIN job ON job.id = run.job
+        WHERE run.workspace = ?1 AND ended_ms IS NULL
+    ORDER BY next_ms, id";
+const NEXT: &str =
+    "SELECT min(next_ms) FROM job WHERE workspace = ? AND NOT paused AND next_ms > ?";
+const COUNT: &str = "SELECT count(*) FROM job WHERE workspace = ?";
+/// Removes the oldest runs of jobs that are gone. SQLite has no `OFFSET` without a `LIMIT`, and -1 is none.
+const TRIM_GONE: &str =
+    "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND is_gone = 1
+    AND ended_ms IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?2)";
 
 const JOB: &str = "SELECT id, workspace, spec, next_ms, paused, resumed_ms FROM job";
 const RUN: &str = "SELECT id, job, due_ms, started_ms, ended_ms, outcome, session, note FROM run";
@@ -114,6 +133,28 @@ impl Rows<'_> {
         self.all(&format!("{JOB} ORDER BY id"), [], job_row)
     }
 
+    /// Returns the jobs of the workspace whose next run is after this moment.
+    pub(crate) fn jobs_after(
+        self,
+        moment: Timestamp,
+    ) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
+        let sql = format!("{JOB} WHERE workspace = ? AND next_ms > ? ORDER BY id");
+        let parameters = params![self.workspace, moment.as_millisecond()];
+        self.all(&sql, parameters, job_row)
+    }
+
+    /// Returns the number of jobs of the workspace.
+    pub(crate) fn count(self) -> Result<usize, CronError> {
+        let count = self.first(COUNT, [self.workspace], |row| row.get(0))?;
+        Ok(count.unwrap_or_default())
+    }
+
+    /// Returns true if the workspace has the job.
+    pub(crate) fn has(self, id: i64) -> Result<bool, CronError> {
+        let sql = "SELECT 1 FROM job WHERE id = ? AND workspace = ?";
+        self.exists_row(sql, params![id, self.workspace])
+    }
+
     /// Returns the ids of the jobs of the workspace.
     pub(crate) fn ids(self) -> Result<Vec<i64>, CronError> {
         let sql = "SELECT id FROM job WHERE workspace = ? ORDER BY id";
@@ -123,20 +164,14 @@ impl Rows<'_> {
     /// Returns the jobs that are due or have a run that has not ended, the one due first before the others. Jobs that are gone have such
     /// a run if their server was killed.
     pub(crate) fn pending(self, now: Timestamp) -> Result<Vec<i64>, CronError> {
-        let sql =
-            "SELECT id, next_ms FROM job WHERE workspace = ?1 AND NOT paused AND next_ms <= ?2
-            UNION SELECT run.job, next_ms FROM run LEFT JOIN job ON job.id = run.job
-                WHERE run.workspace = ?1 AND ended_ms IS NULL
-            ORDER BY next_ms, id";
         let parameters = params![self.workspace, now.as_millisecond()];
-        self.all(sql, parameters, |row| row.get(0))
+        self.all(PENDING, parameters, |row| row.get(0))
     }
 
     /// Returns the time at which the next job of the workspace is due after `now`.
     pub(crate) fn next(self, now: Timestamp) -> Result<Option<Timestamp>, CronError> {
-        let sql = "SELECT min(next_ms) FROM job WHERE workspace = ? AND NOT paused AND next_ms > ?";
         let parameters = params![self.workspace, now.as_millisecond()];
-        let next = self.first(sql, parameters, |row| row.get::<_, Option<i64>>(0))?;
+        let next = self.first(NEXT, parameters, |row| row.get::<_, Option<i64>>(0))?;
         Ok(next.flatten().map(moment))
     }
 
@@ -186,10 +221,8 @@ impl Rows<'_> {
     pub(crate) fn remove(self, id: i64) -> Result<(), CronError> {
         let sql = "DELETE FROM job WHERE id = ? RETURNING workspace";
         let workspace = self.first(sql, [id], |row| text(row, 0))?;
-        // SQLite has no `OFFSET` without a `LIMIT`, and -1 is none.
-        let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND ended_ms IS NOT NULL
-            AND job NOT IN (SELECT id FROM job) ORDER BY id DESC LIMIT -1 OFFSET ?2)";
-        self.execute(sql, params![workspace, KEPT_RUNS])
+        self.execute("UPDATE run SET is_gone = 1 WHERE job = ?", [id])?;
+        self.execute(TRIM_GONE, params![workspace, KEPT_RUNS])
     }
 
     /// Records a run. It is [`Outcome::Running`] until [`end_run`](Self::end_run).
@@ -272,9 +305,9 @@ impl Rows<'_> {
 
     /// Returns the newest runs of a job or of all jobs of the workspace, the newest first.
     pub(crate) fn runs(self, job: Option<i64>, most: u32) -> Result<Vec<RunRecord>, CronError> {
-        let sql = format!(
-            "{RUN} WHERE workspace = ?1 AND (?2 IS NULL OR job = ?2) ORDER BY id DESC LIMIT ?3"
-        );
+        // An alternative in the condition would keep SQLite from the index.
+        let of_job = job.map_or("", |_| "AND job = ?2");
+        let sql = format!("{RUN} WHERE workspace = ?1 {of_job} ORDER BY id DESC LIMIT ?3");
         self.all(&sql, params![self.workspace, job, most], run_row)
     }
 
@@ -341,4 +374,29 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         session: optional(6)?,
         note: optional(7)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tools_store::{Store, StoreError};
+
+    use super::*;
+
+    #[test]
+    fn a_look_an_addition_and_a_removal_read_only_their_rows() {
+        let store = Store::in_memory(&SCHEMA).unwrap();
+        let checked: Result<(), StoreError> = store.read_blocking(|transaction| {
+            for sql in [PENDING, NEXT, COUNT, TRIM_GONE] {
+                let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let rows = plan.raw_query().mapped(|row| row.get::<_, String>(3));
+                for step in rows {
+                    let step = step?;
+                    let is_short = !step.starts_with("SCAN") || step.ends_with("INDEX running");
+                    assert!(is_short && step != "SEARCH job", "{sql}: {step}");
+                }
+            }
+            Ok(())
+        });
+        checked.unwrap();
+    }
 }

@@ -181,7 +181,7 @@ fn render_entry(entry: &MemoryEntry) -> String {
 }
 
 fn import(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
-    let memory = Memory::own()?;
+    let memory = Memory::of_settings(&cx.settings()?)?;
     let is_trusted = arguments.is_given("trust");
     let imported = match arguments.path("file") {
         Some(path) => {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tools::policy::Verdict;
 use tools::protocol::ToolName;
 use tools::{OutsideText, ToolContext, visible_text};
-use tools_store::rusqlite::params;
+use tools_store::rusqlite::{OptionalExtension as _, params};
 
 use crate::error::MemoryError;
 use crate::memory::{Memory, principal};
@@ -14,6 +14,12 @@ use crate::scope::own_targets;
 
 /// The maximum length of a digest, in bytes.
 pub const MAX_DIGEST_BYTES: usize = 4096;
+
+/// The memories of a scope that are read for a digest. Each needs at least 32 bytes of it.
+const MAX_DIGEST_ENTRIES: usize = MAX_DIGEST_BYTES / 32;
+
+/// The number of confirmed memories of a scope.
+const COUNT: &str = "SELECT confirmed FROM room WHERE principal = ? AND scope = ?";
 
 /// The maximum length of one memory in a digest, in characters. A longer one is cut.
 const MAX_ENTRY_CHARS: usize = 400;
@@ -52,25 +58,46 @@ impl Memory {
         else {
             return Ok(None);
         };
-        let sql = format!(
-            "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND is_confirmed = 1 ORDER BY id DESC"
-        );
+        let sql = newest();
         let read = store.read_blocking(|transaction| {
-            let [project, user] =
-                scopes.map(|scope| all(transaction, &sql, params![principal(cx), scope]));
+            let principal = principal(cx);
+            let [project, user] = scopes.map(|scope| {
+                let key = params![principal, scope];
+                let count = transaction
+                    .prepare_cached(COUNT)?
+                    .query_row(key, |row| row.get(0));
+                let entries = all(transaction, &sql, key)?;
+                Ok::<_, MemoryError>(Newest {
+                    memories: entries.iter().map(format_entry).collect(),
+                    count: count.optional()?.unwrap_or_default(),
+                })
+            });
             Ok::<_, MemoryError>([project?, user?])
         });
-        Ok(text(
-            &read?.map(|entries| entries.iter().map(format_entry).collect()),
-        ))
+        Ok(text(&read?))
     }
+}
+
+/// The newest confirmed memories of a scope.
+struct Newest {
+    /// The memories, each as it stands in the digest. No digest has room for more of them.
+    memories: Vec<String>,
+    /// The number of all confirmed memories of the scope.
+    count: usize,
+}
+
+/// Returns the statement of the newest confirmed memories of a scope.
+pub(crate) fn newest() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND is_confirmed = 1 ORDER BY id DESC LIMIT {MAX_DIGEST_ENTRIES}"
+    )
 }
 
 /// The scopes of a digest, in its order.
 const NAMES: [&str; 2] = ["project", "user"];
 
 /// Returns the digest of the memories of the two scopes, each from the newest to the oldest. Returns `None` if there are none.
-fn text(memories: &[Vec<String>; 2]) -> Option<String> {
+fn text(newest: &[Newest; 2]) -> Option<String> {
     let mut counts = [0, 0];
     let mut bytes = [0, 0];
     let mut open = vec![0, 1];
@@ -78,25 +105,25 @@ fn text(memories: &[Vec<String>; 2]) -> Option<String> {
     while let Some(scope) = open.iter().copied().min_by_key(|scope| bytes[*scope]) {
         let mut longer = counts;
         longer[scope] += 1;
-        match memories[scope].get(counts[scope]) {
-            Some(memory) if with_counts(memories, longer).len() <= MAX_DIGEST_BYTES => {
+        match newest[scope].memories.get(counts[scope]) {
+            Some(memory) if with_counts(newest, longer).len() <= MAX_DIGEST_BYTES => {
                 counts = longer;
                 bytes[scope] += memory.len();
             }
             _ => open.retain(|other| *other != scope),
         }
     }
-    memories
+    newest
         .iter()
-        .any(|memories| !memories.is_empty())
-        .then(|| with_counts(memories, counts))
+        .any(|newest| newest.count > 0)
+        .then(|| with_counts(newest, counts))
 }
 
 /// Returns the digest with so many memories of each scope.
-fn with_counts(memories: &[Vec<String>; 2], counts: [usize; 2]) -> String {
-    let left_out = (0..2).filter(|scope| counts[*scope] < memories[*scope].len());
+fn with_counts(newest: &[Newest; 2], counts: [usize; 2]) -> String {
+    let left_out = (0..2).filter(|scope| counts[*scope] < newest[*scope].count);
     let left_out = left_out.map(|scope| {
-        let more = memories[scope].len() - counts[scope];
+        let more = newest[scope].count - counts[scope];
         format!("{more} of the {}", NAMES[scope])
     });
     let left_out = left_out.collect::<Vec<_>>().join(" and ");
@@ -106,7 +133,7 @@ fn with_counts(memories: &[Vec<String>; 2], counts: [usize; 2]) -> String {
         format!(" These are the newest; {left_out} are left out, which memory.list has.")
     };
     let kept: String = (0..2)
-        .flat_map(|scope| &memories[scope][..counts[scope]])
+        .flat_map(|scope| &newest[scope].memories[..counts[scope]])
         .map(String::as_str)
         .collect();
     format!(

@@ -3,7 +3,7 @@
 use tools::ToolError;
 use tools_store::{StoreError, rusqlite};
 
-use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+use crate::limits::{MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES};
 
 /// An error in saving, reading or removing memories.
 #[derive(Debug, thiserror::Error)]
@@ -55,18 +55,22 @@ pub enum MemoryError {
         tag: String,
     },
     /// The scope has as many memories as it may have.
-    #[error("{scope} has {MAX_ENTRIES} memories, its limit; forget one first, such as {oldest}")]
+    #[error("{scope} has {most} memories, its limit; forget one first, such as {oldest}")]
     Full {
         /// The scope.
         scope: String,
+        /// The limit.
+        most: usize,
         /// The number of the oldest memory.
         oldest: i64,
     },
     /// The texts of all memories of the principal are too long.
     #[error(
-        "all memories of the principal together have {MAX_TOTAL_BYTES} bytes, their limit; forget one first, such as {longest}"
+        "all memories of the principal together have {most} bytes, their limit; forget one first, such as {longest}"
     )]
     TooMuch {
+        /// The limit.
+        most: usize,
         /// The number of the longest memory.
         longest: i64,
     },

@@ -5,11 +5,14 @@ use host::{Extension, FamilyReport, Finding, Parts, inventory, program};
 use tools::{Clause, Services, ToolContext, source};
 
 use crate::command::MEMORY;
+use crate::error::MemoryError;
+use crate::keys::MemoryKeys;
 use crate::memory::Memory;
 use crate::scope::Scope;
 
 inventory::submit! {
     Extension::new("memory", source!(), Parts {
+        keys: || vec![Box::new(MemoryKeys::default())],
         default_grants: &["memory:read:project", "memory:read:user"],
         services: insert,
         clause_fault,
@@ -25,12 +28,20 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     if services.get::<Memory>().is_some() {
         return Ok(());
     }
-    match (Memory::own(), settings.root()) {
+    match (Memory::of_settings(settings), settings.root()) {
         (Ok(memory), Some(root)) => services.insert(memory.with_project(root)),
         (Ok(memory), None) => services.insert(memory),
         (Err(error), _) => services.insert_absent::<Memory>(error.to_string()),
     }
     Ok(())
+}
+
+impl Memory {
+    /// Returns the memories of the user, with the limit of the settings.
+    pub(crate) fn of_settings(settings: &Settings) -> Result<Self, MemoryError> {
+        let most = settings.of::<MemoryKeys>().max_entries.value;
+        Ok(Self::own()?.with_max_entries(most as usize))
+    }
 }
 
 fn clause_fault(clause: &Clause, _settings: &Settings) -> Option<String> {

@@ -5,6 +5,7 @@ mod digest;
 mod error;
 mod extension;
 mod forget;
+mod keys;
 mod limits;
 mod list;
 mod memory;
@@ -19,7 +20,8 @@ use tools::{Catalog, RegisterError};
 
 pub use digest::MAX_DIGEST_BYTES;
 pub use error::MemoryError;
-pub use limits::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+pub use keys::MemoryKeys;
+pub use limits::{MAX_ENTRIES, MAX_TEXT_BYTES};
 pub use memory::Memory;
 pub use owner::{Counts, Filter};
 pub use row::MemoryEntry;

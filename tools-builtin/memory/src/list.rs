@@ -39,15 +39,11 @@ pub(crate) async fn list(
     let memory = cx.need::<Memory>()?;
     let principal = principal(cx);
     let scope = memory.scope(&scope)?.to_string();
-    let sql = format!(
-        "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND id < ? AND
-            (?4 IS NULL OR instr(' ' || tags || ' ', ' ' || ?4 || ' ') > 0) ORDER BY id DESC LIMIT ?5"
-    );
     let before = before.unwrap_or(i64::MAX);
     let limit = PAGE as i64 + 1;
     let read = memory.read(move |transaction| {
         let key = params![principal, scope, before, tag, limit];
-        all(transaction, &sql, key)
+        all(transaction, &page(), key)
     });
     let mut entries = read.await?;
     let has_more = entries.len() > PAGE;
@@ -57,6 +53,14 @@ pub(crate) async fn list(
         memories: show(cx, entries),
         note: last.map(|id| format!("there are more; continue with before = {id}")),
     })
+}
+
+/// Returns the statement of a page.
+pub(crate) fn page() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM memory WHERE principal = ? AND scope = ? AND id < ? AND
+            (?4 IS NULL OR instr(' ' || tags || ' ', ' ' || ?4 || ' ') > 0) ORDER BY id DESC LIMIT ?5"
+    )
 }
 
 /// A page of memories.

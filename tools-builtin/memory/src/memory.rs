@@ -9,6 +9,7 @@ use tools_store::rusqlite::Transaction;
 use tools_store::{Durability, Schema, Store, StoreError};
 
 use crate::error::MemoryError;
+use crate::limits::Limits;
 use crate::scope::{Scope, project_name};
 
 /// The memories of a user: a service of the tools of this crate.
@@ -20,6 +21,7 @@ pub struct Memory {
     path: Option<PathBuf>,
     store: OnceCell<Store>,
     project: Option<String>,
+    limits: Limits,
 }
 
 impl Memory {
@@ -29,6 +31,7 @@ impl Memory {
             path: Some(path.into()),
             store: OnceCell::new(),
             project: None,
+            limits: Limits::default(),
         }
     }
 
@@ -41,7 +44,7 @@ impl Memory {
         Ok(Self {
             path: None,
             store,
-            project: None,
+            ..Self::new("")
         })
     }
 
@@ -51,6 +54,18 @@ impl Memory {
     pub fn with_project(mut self, folder: &Path) -> Self {
         self.project = Some(project_name(folder));
         self
+    }
+
+    /// Sets the maximum number of memories of a scope. The texts of a principal have a KiB together for each of them, and at least 1 MiB.
+    #[must_use]
+    pub fn with_max_entries(mut self, entries: usize) -> Self {
+        self.limits = Limits::new(entries);
+        self
+    }
+
+    /// Returns the limits of the store.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Returns the name of the project in grants and lists, such as `my-app-0f3c2a9b71de`. Returns `None` without a project.
@@ -116,7 +131,8 @@ pub(crate) fn principal(cx: &ToolContext) -> String {
 }
 
 /// The schema, with SQLite's application id `tCrM`.
-pub(crate) const SCHEMA: Schema = Schema::new("store of memories", 0x7443_724d, &[TABLES, SEARCH]);
+pub(crate) const SCHEMA: Schema =
+    Schema::new("store of memories", 0x7443_724d, &[TABLES, SEARCH, ROOM]);
 
 /// The entries. An entry that is not confirmed stays out of digests.
 const TABLES: &str = "
@@ -151,4 +167,31 @@ const SEARCH: &str = "
         INSERT INTO word (rowid, text, tags) VALUES (new.id, new.text, new.tags);
     END;
     INSERT INTO word (word) VALUES ('rebuild');
+";
+
+/// The room that each scope takes, so that a save counts no rows, and the indices that a list and a digest read from their end.
+const ROOM: &str = "
+    CREATE TABLE room (
+        principal TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        entries INTEGER NOT NULL,
+        confirmed INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        PRIMARY KEY (principal, scope)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO room SELECT principal, scope, count(*), sum(is_confirmed), sum(octet_length(text)) FROM memory GROUP BY 1, 2;
+    CREATE TRIGGER room_taken AFTER INSERT ON memory BEGIN
+        INSERT INTO room VALUES (new.principal, new.scope, 1, new.is_confirmed, octet_length(new.text))
+            ON CONFLICT DO UPDATE SET entries = entries + 1, confirmed = confirmed + excluded.confirmed, bytes = bytes + excluded.bytes;
+    END;
+    CREATE TRIGGER room_left AFTER DELETE ON memory BEGIN
+        UPDATE room SET entries = entries - 1, confirmed = confirmed - old.is_confirmed, bytes = bytes - octet_length(old.text)
+            WHERE principal = old.principal AND scope = old.scope;
+    END;
+    CREATE TRIGGER room_confirmed AFTER UPDATE OF is_confirmed ON memory BEGIN
+        UPDATE room SET confirmed = confirmed + new.is_confirmed - old.is_confirmed
+            WHERE principal = new.principal AND scope = new.scope;
+    END;
+    CREATE INDEX newest ON memory (principal, scope);
+    CREATE INDEX newest_confirmed ON memory (principal, scope) WHERE is_confirmed = 1;
 ";

@@ -1,25 +1,19 @@
 //! [`MemoryEntry`] and its row in the store.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tools::{ToolContext, visible_line, visible_text};
 use tools_store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use crate::error::MemoryError;
-use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+use crate::limits::{Limits, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES};
 
 /// The columns of [`read`].
 pub(crate) const COLUMNS: &str =
     "memory.id, principal, scope, memory.text, memory.tags, author, session, at_ms, is_confirmed";
 
-/// The number of memories of a scope.
-const COUNT: &str = "SELECT count(*) FROM memory WHERE principal = ? AND scope = ?";
-
-/// The length of all texts of a principal.
-const TOTAL: &str = "SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE principal = ?";
+/// The number of memories of a scope, and the length of all texts of its principal.
+const ROOM: &str = "SELECT coalesce(sum(entries) FILTER (WHERE scope = ?2), 0), coalesce(sum(bytes), 0) FROM room WHERE principal = ?1";
 
 /// A memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,19 +110,12 @@ pub(crate) fn all(
     Ok(entries.collect::<Result<_, _>>()?)
 }
 
-/// The room that scopes and principals have left. Each is counted once, so one value is of use for one transaction that only inserts.
-#[derive(Default)]
-pub(crate) struct Room {
-    counts: HashMap<(String, String), usize>,
-    totals: HashMap<String, usize>,
-}
-
 /// Adds a memory, unless its scope has the same text. Returns its number, and true if it is new.
 ///
 /// A repetition from a session that has read nothing from the open world, or from the user, confirms the memory.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
-    room: &mut Room,
+    limits: Limits,
     entry: &MemoryEntry,
 ) -> Result<(MemoryEntry, bool), MemoryError> {
     entry.check()?;
@@ -141,7 +128,7 @@ pub(crate) fn insert(
         }
         return Ok((same, false));
     }
-    room.take(transaction, entry)?;
+    check_room(transaction, limits, entry)?;
     Ok((add(transaction, entry)?, true))
 }
 
@@ -166,48 +153,36 @@ fn add(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<MemoryEntry
     })
 }
 
-impl Room {
-    /// Takes the room of a memory. Returns an error if the scope or the principal has too little.
-    fn take(
-        &mut self,
-        transaction: &Transaction<'_>,
-        entry: &MemoryEntry,
-    ) -> Result<(), MemoryError> {
-        let principal = &entry.principal;
-        let scope = &entry.scope;
-        let count = match self.counts.entry((principal.clone(), scope.clone())) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let mut statement = transaction.prepare_cached(COUNT)?;
-                new.insert(statement.query_row([principal, scope], |row| row.get(0))?)
-            }
-        };
-        if *count >= MAX_ENTRIES {
-            let condition = "principal = ? AND scope = ? ORDER BY is_confirmed, id";
-            let oldest = find(transaction, condition, [principal, scope])?;
-            return Err(MemoryError::Full {
-                scope: scope.clone(),
-                oldest: oldest.map_or(0, |entry| entry.id),
-            });
-        }
-        let total = match self.totals.entry(principal.clone()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let mut statement = transaction.prepare_cached(TOTAL)?;
-                new.insert(statement.query_row([principal], |row| row.get(0))?)
-            }
-        };
-        if *total + entry.text.len() > MAX_TOTAL_BYTES {
-            let condition = "principal = ? ORDER BY octet_length(text) DESC, id";
-            let longest = find(transaction, condition, [principal])?;
-            return Err(MemoryError::TooMuch {
-                longest: longest.map_or(0, |entry| entry.id),
-            });
-        }
-        *count += 1;
-        *total += entry.text.len();
-        Ok(())
+/// Returns an error if the scope or the principal has too little room for a memory.
+fn check_room(
+    transaction: &Transaction<'_>,
+    limits: Limits,
+    entry: &MemoryEntry,
+) -> Result<(), MemoryError> {
+    let MemoryEntry {
+        principal, scope, ..
+    } = entry;
+    let (count, total): (usize, usize) = transaction
+        .prepare_cached(ROOM)?
+        .query_row([principal, scope], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if count >= limits.entries {
+        let condition = "principal = ? AND scope = ? ORDER BY is_confirmed, id";
+        let oldest = find(transaction, condition, [principal, scope])?;
+        return Err(MemoryError::Full {
+            scope: scope.clone(),
+            most: limits.entries,
+            oldest: oldest.map_or(0, |entry| entry.id),
+        });
     }
+    if total + entry.text.len() > limits.bytes {
+        let condition = "principal = ? ORDER BY octet_length(text) DESC, id";
+        let longest = find(transaction, condition, [principal])?;
+        return Err(MemoryError::TooMuch {
+            most: limits.bytes,
+            longest: longest.map_or(0, |entry| entry.id),
+        });
+    }
+    Ok(())
 }
 
 /// Removes a memory and overwrites its bytes in the file.
@@ -277,9 +252,8 @@ mod tests {
     use super::*;
     use crate::memory::SCHEMA;
 
-    #[test]
-    fn a_transaction_counts_a_scope_and_a_principal_once() {
-        let entry = |principal: &str, scope: &str, number: usize| MemoryEntry {
+    fn entry(principal: &str, scope: &str, number: usize) -> MemoryEntry {
+        MemoryEntry {
             id: 0,
             principal: principal.to_owned(),
             scope: scope.to_owned(),
@@ -289,28 +263,73 @@ mod tests {
             session: None,
             saved: Timestamp::UNIX_EPOCH,
             confirmed: false,
-        };
+        }
+    }
+
+    #[test]
+    fn a_memory_that_is_saved_or_removed_changes_the_room_of_its_scope_alone() {
+        let limits = Limits::new(3);
         let store = Store::in_memory(&SCHEMA).unwrap();
         let checked: Result<(), MemoryError> = store.write_blocking(|transaction| {
-            let mut room = Room::default();
-            for number in 0..50 {
-                for (principal, scope) in [("a", "user"), ("a", "project/b"), ("c", "user")] {
-                    insert(transaction, &mut room, &entry(principal, scope, number))?;
-                }
+            let save = |scope, number| insert(transaction, limits, &entry("a", scope, number));
+            for number in 0..3 {
+                save("user", number)?;
+                save("user", number)?;
             }
-            let runs = |sql| {
-                transaction
-                    .prepare_cached(sql)
-                    .map(|sum| sum.get_status(StatementStatus::Run))
+            let full = |saved: Result<_, MemoryError>| {
+                matches!(saved, Err(MemoryError::Full { most: 3, oldest, .. }) if oldest > 0)
             };
-            assert_eq!((runs(COUNT)?, runs(TOTAL)?), (3, 2));
-            // The memories of the transaction itself count.
-            for number in 50..MAX_ENTRIES {
-                insert(transaction, &mut room, &entry("a", "user", number))?;
+            assert!(full(save("user", 3)));
+            let (first, _) = save("user", 0)?;
+            remove(transaction, first.id)?;
+            save("user", 3)?;
+            assert!(full(save("user", 4)));
+            save("project/b", 4)?;
+            let confirmed = MemoryEntry {
+                confirmed: true,
+                ..entry("a", "user", 3)
+            };
+            insert(transaction, limits, &confirmed)?;
+            let sql = "SELECT entries, confirmed, bytes FROM room WHERE scope = 'user'";
+            let room = transaction.query_row(sql, [], |row| {
+                Ok([row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?])
+            })?;
+            assert_eq!(room, [3, 1, 18]);
+            Ok(())
+        });
+        checked.unwrap();
+    }
+
+    #[test]
+    fn the_steps_of_a_save_do_not_grow_with_the_memories() {
+        let store = Store::in_memory(&SCHEMA).unwrap();
+        let checked: Result<(), MemoryError> = store.write_blocking(|transaction| {
+            let limits = Limits::default();
+            let mut steps = Vec::new();
+            for number in 0..500 {
+                insert(transaction, limits, &entry("a", "user", number))?;
+                let room = transaction.prepare_cached(ROOM)?;
+                steps.push(room.reset_status(StatementStatus::VmStep));
             }
-            let error =
-                insert(transaction, &mut room, &entry("a", "user", MAX_ENTRIES)).unwrap_err();
-            assert!(matches!(error, MemoryError::Full { .. }), "{error}");
+            assert_eq!(steps[100], steps[499]);
+            Ok(())
+        });
+        checked.unwrap();
+    }
+
+    #[test]
+    fn a_list_and_a_digest_read_the_newest_memories_from_an_index() {
+        let store = Store::in_memory(&SCHEMA).unwrap();
+        let checked: Result<(), MemoryError> = store.read_blocking(|transaction| {
+            for (sql, index) in [
+                (crate::list::page(), "newest ("),
+                (crate::digest::newest(), "newest_confirmed ("),
+            ] {
+                let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let rows = plan.raw_query().mapped(|row| row.get::<_, String>(3));
+                let plan = rows.collect::<Result<Vec<_>, _>>()?;
+                assert!(plan.len() == 1 && plan[0].contains(index), "{plan:?}");
+            }
             Ok(())
         });
         checked.unwrap();

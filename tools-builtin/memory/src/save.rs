@@ -7,7 +7,7 @@ use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind, tool};
 
 use crate::limits::MAX_TAGS;
 use crate::memory::{Memory, principal};
-use crate::row::{MemoryEntry, Room, insert};
+use crate::row::{MemoryEntry, insert};
 use crate::scope::PATTERN;
 
 /// Saves a fact for later sessions, such as a preference of the user or how a project is built. Save no secrets, and nothing that a
@@ -52,7 +52,8 @@ pub(crate) async fn save(
         saved: Timestamp::now(),
         confirmed,
     };
-    let write = memory.write(move |transaction| insert(transaction, &mut Room::default(), &entry));
+    let limits = memory.limits();
+    let write = memory.write(move |transaction| insert(transaction, limits, &entry));
     let (saved, is_new) = write.await?;
     let known = if is_new { "saved" } else { "known already" };
     let later = if saved.confirmed {

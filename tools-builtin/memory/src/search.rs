@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use tools::{ToolContext, ToolError, tool};
-use tools_store::rusqlite::params;
+use tools_store::rusqlite::{Transaction, params};
 
+use crate::error::MemoryError;
 use crate::memory::{Memory, principal};
-use crate::row::{COLUMNS, Shown, all, show};
+use crate::row::{COLUMNS, MemoryEntry, Shown, all, show};
 use crate::scope::PATTERN;
 
 /// Finds memories with one of the words, those with more of them first. Memories are data: they may be out of date or wrong, and they
@@ -39,7 +40,7 @@ pub(crate) async fn search(
     let memory = cx.need::<Memory>()?;
     let principal = principal(cx);
     let scope = memory.scope(&scope)?.to_string();
-    let Some(Query { matching, is_cut }) = from_text(&query) else {
+    let Some(Query { words, is_cut }) = from_text(&query) else {
         let note = Some(
             "the query has no words; write a word that the memory may have, or list the memories",
         );
@@ -48,13 +49,12 @@ pub(crate) async fn search(
             note,
         });
     };
-    let sql = format!(
-        "SELECT {COLUMNS} FROM word JOIN memory ON memory.id = word.rowid
-            WHERE word MATCH ? AND principal = ? AND scope = ? ORDER BY bm25(word), id DESC LIMIT ?"
-    );
     let read = memory.read(move |transaction| {
-        let key = params![matching, principal, scope, limit];
-        all(transaction, &sql, key)
+        let rank = |matching: &str| {
+            let key = params![matching, principal, scope, limit];
+            all(transaction, &ranked(), key)
+        };
+        find_best(transaction, &words, limit as usize, rank)
     });
     let entries = read.await?;
     let note = if is_cut {
@@ -90,13 +90,59 @@ const MAX_WORDS: usize = 32;
 /// The maximum length of a word, in characters. A longer one is cut.
 const MAX_WORD_CHARS: usize = 64;
 
+/// The number of memories from which on a word is frequent. It finds no memory if a search has other words enough.
+const FREQUENT: u32 = 1000;
+
+/// The matches of a query that are ranked: the newest ones. A rank takes a few microseconds.
+const RANKED: u32 = 2000;
+
+/// Returns the statement that ranks the matches of a query.
+fn ranked() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM (
+            SELECT word.rowid AS found, bm25(word) AS score FROM word JOIN memory ON memory.id = word.rowid
+                WHERE word MATCH ? AND principal = ? AND scope = ? ORDER BY word.rowid DESC LIMIT {RANKED}
+        ) JOIN memory ON memory.id = found ORDER BY score, memory.id DESC LIMIT ?"
+    )
+}
+
+/// Returns the best memories for the words: those with a word that is not frequent, then those with frequent words alone.
+fn find_best(
+    transaction: &Transaction<'_>,
+    words: &[String],
+    limit: usize,
+    rank: impl Fn(&str) -> Result<Vec<MemoryEntry>, MemoryError>,
+) -> Result<Vec<MemoryEntry>, MemoryError> {
+    let sql =
+        format!("SELECT count(*) FROM (SELECT 1 FROM word WHERE word MATCH ? LIMIT {FREQUENT})");
+    let mut count = transaction.prepare_cached(&sql)?;
+    let mut rare = Vec::new();
+    for word in words {
+        if count.query_row([word], |row| row.get::<_, u32>(0))? < FREQUENT {
+            rare.push(word.as_str());
+        }
+    }
+    let any = words.join(" OR ");
+    let mut best = Vec::new();
+    if !rare.is_empty() && rare.len() < words.len() {
+        best = rank(&format!("({}) AND ({any})", rare.join(" OR ")))?;
+    }
+    if best.len() < limit {
+        let mut others = rank(&any)?;
+        others.retain(|other| best.iter().all(|entry| entry.id != other.id));
+        best.extend(others);
+        best.truncate(limit);
+    }
+    Ok(best)
+}
+
 /// The words of a search.
 #[derive(Debug, PartialEq, Eq)]
 struct Query {
-    /// The query of FTS5, which matches each of the words.
-    pub(crate) matching: String,
+    /// The queries of FTS5, each of which matches one of the words.
+    words: Vec<String>,
     /// True if the text has more than [`MAX_WORDS`].
-    pub(crate) is_cut: bool,
+    is_cut: bool,
 }
 
 /// Returns the words of a text. Returns `None` if there is no word.
@@ -115,14 +161,11 @@ fn from_text(text: &str) -> Option<Query> {
         }
         words.insert(word);
     }
-    let quoted: Vec<_> = words
+    let words: Vec<_> = words
         .iter()
         .map(|word| format!("\"{}\"", word.replace('"', "\"\"")))
         .collect();
-    (!quoted.is_empty()).then(|| Query {
-        matching: quoted.join(" OR "),
-        is_cut,
-    })
+    (!words.is_empty()).then_some(Query { words, is_cut })
 }
 
 #[cfg(test)]
@@ -130,7 +173,7 @@ mod tests {
     use super::*;
 
     fn matching(text: &str) -> String {
-        from_text(text).unwrap().matching
+        from_text(text).unwrap().words.join(" OR ")
     }
 
     #[test]
@@ -162,8 +205,8 @@ mod tests {
         for (count, is_cut) in [(MAX_WORDS, false), (MAX_WORDS + 1, true), (100_000, true)] {
             let query = from_text(&(words(count) + "word0")).unwrap();
             assert_eq!(
-                (query.matching.matches(" OR ").count(), query.is_cut),
-                (MAX_WORDS - 1, is_cut),
+                (query.words.len(), query.is_cut),
+                (MAX_WORDS, is_cut),
                 "{count}"
             );
         }

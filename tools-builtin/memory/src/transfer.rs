@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use tools_text::decode_input;
 
 use crate::error::MemoryError;
-use crate::limits::{MAX_ENTRIES, MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+use crate::limits::{Limits, MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES};
 use crate::memory::Memory;
-use crate::row::{MemoryEntry, Room, insert};
+use crate::row::{MemoryEntry, insert};
 use crate::scope::Scope;
 
 /// The maximum length of a line of an import, in bytes. JSON can take six bytes for each one of the text.
@@ -52,12 +52,16 @@ pub enum ImportError {
     TooMany,
     /// A scope would have too many memories, or a principal too long ones.
     #[error(
-        "there is no room for line {line}: a scope has at most {MAX_ENTRIES} memories, and all memories of a principal have at most \
-         {MAX_TOTAL_BYTES} bytes; import fewer, or forget some first"
+        "there is no room for line {line}: a scope has at most {entries} memories, and all memories of a principal have at most \
+         {bytes} bytes; import fewer, or forget some first"
     )]
     NoRoom {
         /// The number of the line.
         line: u64,
+        /// The limit of memories.
+        entries: usize,
+        /// The limit of bytes.
+        bytes: usize,
     },
     /// The store cannot be used.
     #[error(transparent)]
@@ -94,14 +98,18 @@ impl Memory {
         let entries = parse_entries(lines, is_trusted)?;
         self.open_store()?.write_blocking(|transaction| {
             let mut imported = Imported::default();
-            let mut room = Room::default();
             for (line, entry) in entries {
-                match insert(transaction, &mut room, &entry) {
+                match insert(transaction, self.limits(), &entry) {
                     Ok((_, true)) => imported.added += 1,
                     Ok((_, false)) => imported.known += 1,
                     // The memory that they name may be one of the lines before.
                     Err(MemoryError::Full { .. } | MemoryError::TooMuch { .. }) => {
-                        return Err(ImportError::NoRoom { line });
+                        let Limits { entries, bytes } = self.limits();
+                        return Err(ImportError::NoRoom {
+                            line,
+                            entries,
+                            bytes,
+                        });
                     }
                     Err(error) => return Err(error.into()),
                 }

@@ -17,8 +17,8 @@ async fn the_log_keeps_a_thousand_runs_of_jobs_that_are_gone_and_no_lock_of_them
     assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [kept]);
     let store = rusqlite::Connection::open(folder.path().join("cron.sqlite")).unwrap();
     let earlier = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
-        INSERT INTO run (job, workspace, due_ms, started_ms, ended_ms, outcome) SELECT 1000 + i, ?, i, i, i, 'done' FROM n";
-    let running = "INSERT INTO run (job, workspace, due_ms, started_ms, outcome) VALUES (1000, 'here', 0, 0, 'running')";
+        INSERT INTO run (job, workspace, due_ms, started_ms, ended_ms, outcome, is_gone) SELECT 1000 + i, ?, i, i, i, 'done', 1 FROM n";
+    let running = "INSERT INTO run (job, workspace, due_ms, started_ms, outcome, is_gone) VALUES (1000, 'here', 0, 0, 'running', 1)";
     store.execute(running, []).unwrap();
     let goes_on = std::fs::File::create(folder.path().join("cron.locks/1000.lock")).unwrap();
     goes_on.lock().unwrap();

@@ -1,9 +1,9 @@
 //! Limits, whose errors say the next step.
 
 use serde_json::json;
-use tools_memory::{ImportError, MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+use tools_memory::{ImportError, MAX_ENTRIES, MAX_TEXT_BYTES};
 
-use crate::desk::{Desk, refusal, save};
+use crate::desk::{Desk, found, host, refusal, save};
 
 fn lines(count: usize, scope: &str, text: impl Fn(usize) -> String) -> String {
     let line =
@@ -70,11 +70,35 @@ async fn a_full_scope_names_the_memory_to_forget() {
 }
 
 #[tokio::test]
+async fn the_host_sets_the_limit_and_a_frequent_word_hides_no_other() {
+    let desk = Desk::new();
+    let memory = || desk.memory().with_max_entries(3000);
+    let text = lines(2500, "user", |number| match number {
+        0 => "common zebra".to_owned(),
+        _ => format!("common {number}"),
+    });
+    memory().import(text.as_bytes(), true).unwrap();
+    let giraffe = lines(1, "project/other", |_| "giraffe".to_owned());
+    memory().import(giraffe.as_bytes(), true).unwrap();
+    let host = host(memory());
+    let search =
+        async |query| found(&host, json!({"query": query, "scope": "user", "limit": 2})).await;
+    assert_eq!(
+        search("common zebra").await,
+        ["common zebra", "common 2499"]
+    );
+    assert_eq!(
+        search("giraffe common").await,
+        ["common 2499", "common 2498"]
+    );
+}
+
+#[tokio::test]
 async fn all_memories_together_have_a_limit() {
     let desk = Desk::new();
     let memory = desk.memory();
     let text = |number| format!("{number:04}{}", "x".repeat(MAX_TEXT_BYTES - 4));
-    let half = MAX_TOTAL_BYTES / MAX_TEXT_BYTES / 2;
+    let half = 1024 * 1024 / MAX_TEXT_BYTES / 2;
     for scope in ["user", "project/big"] {
         memory
             .import(lines(half, scope, text).as_bytes(), true)

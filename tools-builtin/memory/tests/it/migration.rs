@@ -27,7 +27,7 @@ const OLD: Schema = Schema::new("store of memories", 0x7443_724d, &[FIRST]);
 const NEWER: Schema = Schema::new(
     "store of memories",
     0x7443_724d,
-    &["CREATE TABLE a (b)", "SELECT 1", "SELECT 2"],
+    &["CREATE TABLE a (b)", "SELECT 1", "SELECT 2", "SELECT 3"],
 );
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn the_file_of_a_newer_program_and_another_file_are_refused() {
     drop(NEWER.open(&desk.path(), Durability::Process).unwrap());
     let error = refusal(&desk.host(), "memory.list", json!({})).await;
     assert!(
-        error.contains("has version 3, and this program reads up to version 2; update the program"),
+        error.contains("has version 4, and this program reads up to version 3; update the program"),
         "{error}"
     );
     std::fs::write(desk.path(), "notes of a person").unwrap();
