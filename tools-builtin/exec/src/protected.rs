@@ -31,7 +31,7 @@ pub(crate) use self::found::Found;
 pub(crate) use self::git::author_settings;
 use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
-use self::judge::{is_dot_file, is_instruction, is_sensitive};
+use self::judge::{is_dot_file, is_sensitive};
 pub(crate) use self::unlocked::Unlocked;
 use crate::lookup::is_executable;
 use crate::report::show_path;
@@ -374,27 +374,6 @@ impl Look {
     /// Returns the path below the root, as a person or the model sees it.
     pub(crate) fn show(&self, path: &Path) -> String {
         show_path(path, &self.root)
-    }
-
-    /// Returns true if a program may replace a path.
-    fn is_free(&self, path: &Path) -> bool {
-        let relative = self.relative(path);
-        let mut trees = self.trees.iter();
-        let is_writable = path.starts_with(&self.root)
-            && trees.any(|tree| tree.path == "." || path.starts_with(self.root.join(&tree.path)));
-        let entry = self.judge.find(&relative);
-        let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &relative));
-        is_writable && !(is_listed && self.judge.matters(&relative))
-    }
-
-    /// Returns true for a link between names of instructions, such as `CLAUDE.md -> AGENTS.md`, to a file that is as it was before.
-    fn is_alias(&self, link: &Path, before: &Protected) -> bool {
-        link::file_of(link, &self.root).is_some_and(|file| {
-            let found = before.found.get(&file);
-            let is_same = found.is_some_and(|found| !found.may_differ(&file));
-            let mut paths = [link, &file].into_iter();
-            is_same && paths.all(|path| is_instruction(&self.relative(path)))
-        })
     }
 
     /// Returns true for a file at the root that counts by its name alone, and that a repository from before the program tracks as it is.

@@ -5,15 +5,36 @@ use std::path::Path;
 
 use tools_workspace::{is_checkout, is_folder_of_git, leads_astray};
 
-use super::Look;
 use super::git::{self, is_head};
-use super::judge::{is_dot_file, is_sensitive};
+use super::judge::{is_dot_file, is_instruction, is_sensitive};
+use super::{Look, Protected, link};
 
 impl Look {
     /// Returns true for a link through which a command of the person writes another file. `here` leads to it whatever is renamed.
     pub(super) fn leads_astray(&self, link: &Path, here: &Path) -> bool {
         let target = fs::read_link(here);
         target.is_ok_and(|target| leads_astray(link, &target, &self.root, self.judge.paths()))
+    }
+
+    /// Returns true if a program may replace a path.
+    pub(super) fn is_free(&self, path: &Path) -> bool {
+        let relative = self.relative(path);
+        let mut trees = self.trees.iter();
+        let is_writable = path.starts_with(&self.root)
+            && trees.any(|tree| tree.path == "." || path.starts_with(self.root.join(&tree.path)));
+        let entry = self.judge.find(&relative);
+        let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &relative));
+        is_writable && !(is_listed && self.judge.matters(&relative))
+    }
+
+    /// Returns true for a link between names of instructions, such as `CLAUDE.md -> AGENTS.md`, to a file that is as it was before.
+    pub(super) fn is_alias(&self, link: &Path, before: &Protected) -> bool {
+        link::file_of(link, &self.root).is_some_and(|file| {
+            let found = before.found.get(&file);
+            let is_same = found.is_some_and(|found| !found.may_differ(&file));
+            let mut paths = [link, &file].into_iter();
+            is_same && paths.all(|path| is_instruction(&self.relative(path)))
+        })
     }
 
     /// Returns true if programs other than git run the part of a folder of git with this number of names, which may be a folder of work.
