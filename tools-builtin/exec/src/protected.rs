@@ -11,7 +11,7 @@ mod unlocked;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,7 @@ use host::program;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
-use tools_workspace::{
-    is_folder_of_git, is_loaded_by_name, is_repository_part, is_repository_setting, reads_as_script,
-};
+use tools_workspace::{is_folder_of_git, is_repository_part, is_repository_setting};
 
 pub(crate) use self::former::{Bytes, Former};
 pub(crate) use self::found::Found;
@@ -32,8 +30,8 @@ pub(crate) use self::git::author_settings;
 use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive};
+use self::other_name::is_started_at_root;
 pub(crate) use self::unlocked::Unlocked;
-use crate::lookup::is_executable;
 use crate::report::show_path;
 use crate::reserved::without_links;
 
@@ -376,23 +374,6 @@ impl Look {
         show_path(path, &self.root)
     }
 
-    /// Returns true for a file at the root that counts by its name alone, and that a repository from before the program tracks as it is.
-    fn is_checked_out(&self, path: &Path, before: &Protected) -> bool {
-        let name = self.relative(path);
-        let mut around = self.root.ancestors().map(|above| above.join(".git"));
-        let git = around.find(|git| git.symlink_metadata().is_ok());
-        let is_file = |metadata: Metadata| metadata.is_file() && !is_script(path, &metadata);
-        !name.contains('/')
-            && self
-                .judge
-                .find(&name)
-                .is_none_or(|entry| entry.sensitivity == Sensitivity::BuildFile)
-            && git
-                .is_some_and(|git| !git.starts_with(&self.root) || before.found.contains_key(&git))
-            && fs::symlink_metadata(path).is_ok_and(is_file)
-            && git::is_unchanged(path)
-    }
-
     /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
     fn is_harmless(&self, path: &Path, found: &Found, former: Option<&Found>) -> bool {
         let relative = self.relative(path);
@@ -500,17 +481,6 @@ impl Protected {
         }
         Ok(())
     }
-}
-
-/// Returns true if the path is directly in the root, and programs load or run it by its name, or it is a script that can be started.
-fn is_started_at_root(path: &str, here: &Path, metadata: &Metadata) -> bool {
-    let is_named = !metadata.is_dir() && is_loaded_by_name(path);
-    !path.contains('/') && (is_named || is_script(here, metadata))
-}
-
-/// Returns true if the file is a script that can be started by its name.
-fn is_script(path: &Path, metadata: &Metadata) -> bool {
-    metadata.is_file() && is_executable(metadata) && fs::File::open(path).is_ok_and(reads_as_script)
 }
 
 fn too_many() -> ToolError {

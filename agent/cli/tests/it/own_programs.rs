@@ -165,6 +165,7 @@ fn a_program_that_takes_the_place_of_another_one_in_a_folder_of_the_path_asks() 
     assert!(write(&crib, git).code != Some(0) && !crib.root().join(git).exists());
     let own = write(&crib, ".venv/bin/own-program");
     assert!(own.code != Some(0), "{own:#?}");
+    std::fs::create_dir_all(crib.root().join(".venv/bin")).unwrap();
     let script = "for name in git own; do echo evil > .venv/bin/$name; done";
     std::fs::write(crib.root().join("plant.sh"), script).unwrap();
     let call = r#"exec.run program=sh args=["plant.sh"]"#;

@@ -1,13 +1,17 @@
-//! Places that a look knows by more than their names: folders of git with other names than `.git`, and links.
+//! Places that a look knows by more than their names: folders of git with other names than `.git`, links, and files that git tracks.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::Path;
 
-use tools_workspace::{is_checkout, is_folder_of_git, leads_astray};
+use tools::policy::Sensitivity;
+use tools_workspace::{
+    is_checkout, is_folder_of_git, is_loaded_by_name, leads_astray, reads_as_script,
+};
 
 use super::git::{self, is_head};
 use super::judge::{is_dot_file, is_instruction, is_sensitive};
 use super::{Look, Protected, link};
+use crate::lookup::is_executable;
 
 impl Look {
     /// Returns true for a link through which a command of the person writes another file. `here` leads to it whatever is renamed.
@@ -37,6 +41,23 @@ impl Look {
         })
     }
 
+    /// Returns true for a file at the root that counts by its name alone, and that a repository from before the program tracks as it is.
+    pub(super) fn is_checked_out(&self, path: &Path, before: &Protected) -> bool {
+        let name = self.relative(path);
+        let mut around = self.root.ancestors().map(|above| above.join(".git"));
+        let git = around.find(|git| git.symlink_metadata().is_ok());
+        let is_file = |metadata: Metadata| metadata.is_file() && !is_script(path, &metadata);
+        !name.contains('/')
+            && self
+                .judge
+                .find(&name)
+                .is_none_or(|entry| entry.sensitivity == Sensitivity::BuildFile)
+            && git
+                .is_some_and(|git| !git.starts_with(&self.root) || before.found.contains_key(&git))
+            && fs::symlink_metadata(path).is_ok_and(is_file)
+            && git::is_unchanged(path)
+    }
+
     /// Returns true if programs other than git run the part of a folder of git with this number of names, which may be a folder of work.
     pub(super) fn runs_beside_git(&self, path: &str, depth: usize) -> bool {
         let below: Vec<&str> = path.split('/').skip(depth).collect();
@@ -62,4 +83,15 @@ impl Look {
             .all(|name| !is_checkout(&name, exists))
             .then(|| (git::count(path), self.judge.keeps_repository(path)))
     }
+}
+
+/// Returns true if the path is directly in the root, and programs load or run it by its name, or it is a script that can be started.
+pub(super) fn is_started_at_root(path: &str, here: &Path, metadata: &Metadata) -> bool {
+    let is_named = !metadata.is_dir() && is_loaded_by_name(path);
+    !path.contains('/') && (is_named || is_script(here, metadata))
+}
+
+/// Returns true if the file is a script that can be started by its name.
+pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
+    metadata.is_file() && is_executable(metadata) && fs::File::open(path).is_ok_and(reads_as_script)
 }
