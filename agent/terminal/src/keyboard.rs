@@ -14,7 +14,7 @@ const MAX_LINE_BYTES: u64 = 4096;
 /// The time without input after which a pasted text has ended. Its lines can arrive one by one.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// Discards input typed before the question appears. Waits until no line arrives for [`QUIET`].
+/// Discards input typed before the question appears. Waits until no line arrives for `QUIET`.
 pub async fn discard_typed_ahead() {
     loop {
         discard();
@@ -60,7 +60,7 @@ pub fn line_there() -> Option<String> {
     count.is_ok_and(|count| count > 0).then(read_line)
 }
 
-/// Returns true if a further line arrives within [`QUIET`], as those of a pasted text do.
+/// Returns true if a further line arrives within `QUIET`, as those of a pasted text do.
 pub async fn has_further_line() -> bool {
     tokio::time::sleep(QUIET).await;
     has_line_arrived()

@@ -1,11 +1,14 @@
 //! [`Judge`]: decides which paths are protected, by the table, the grant and the policy of a call.
 
+use std::fs::{self, Metadata};
 use std::path::Path;
 
 use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
 use tools::protocol::{Access, Clause, Target, ToolName};
 use tools::{Host, ToolContext};
-use tools_workspace::{is_loaded_by_name, is_output};
+use tools_workspace::{is_loaded_by_name, is_output, reads_as_script};
+
+use crate::lookup::is_executable;
 
 /// The note of a script at the root that a program made executable.
 const SCRIPT: &str = "a new script at the root of the workspace, which others may start";
@@ -160,4 +163,15 @@ pub(crate) fn is_sensitive(entry: &SensitivePath, path: &str) -> bool {
 /// Returns true for a dot file that the table does not have: a new one may run or configure programs, an old one is as it is.
 pub(crate) fn is_dot_file(entry: &SensitivePath) -> bool {
     entry.sensitivity == Sensitivity::DotFile
+}
+
+/// Returns true if the path is directly in the root, and programs load or run it by its name, or it is a script that can be started.
+pub(super) fn is_started_at_root(path: &str, here: &Path, metadata: &Metadata) -> bool {
+    let is_named = !metadata.is_dir() && is_loaded_by_name(path);
+    !path.contains('/') && (is_named || is_script(here, metadata))
+}
+
+/// Returns true if the file is a script that can be started by its name.
+pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
+    metadata.is_file() && is_executable(metadata) && fs::File::open(path).is_ok_and(reads_as_script)
 }

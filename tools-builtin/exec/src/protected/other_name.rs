@@ -4,14 +4,11 @@ use std::fs::{self, Metadata};
 use std::path::Path;
 
 use tools::policy::Sensitivity;
-use tools_workspace::{
-    is_checkout, is_folder_of_git, is_loaded_by_name, leads_astray, reads_as_script,
-};
+use tools_workspace::{is_checkout, is_folder_of_git, leads_astray};
 
 use super::git::{self, is_head};
-use super::judge::{is_dot_file, is_instruction, is_sensitive};
+use super::judge::{is_dot_file, is_instruction, is_script, is_sensitive};
 use super::{Look, Protected, link};
-use crate::lookup::is_executable;
 
 impl Look {
     /// Returns true for a link through which a command of the person writes another file. `here` leads to it whatever is renamed.
@@ -83,15 +80,4 @@ impl Look {
             .all(|name| !is_checkout(&name, exists))
             .then(|| (git::count(path), self.judge.keeps_repository(path)))
     }
-}
-
-/// Returns true if the path is directly in the root, and programs load or run it by its name, or it is a script that can be started.
-pub(super) fn is_started_at_root(path: &str, here: &Path, metadata: &Metadata) -> bool {
-    let is_named = !metadata.is_dir() && is_loaded_by_name(path);
-    !path.contains('/') && (is_named || is_script(here, metadata))
-}
-
-/// Returns true if the file is a script that can be started by its name.
-pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
-    metadata.is_file() && is_executable(metadata) && fs::File::open(path).is_ok_and(reads_as_script)
 }
