@@ -4,7 +4,7 @@ mod handler;
 mod masking;
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -49,6 +49,8 @@ pub struct Entry {
     output: Option<Box<Inspected>>,
     /// The number of times that the handler held its thread for longer than [`MAX_HOLD`].
     holds: AtomicU32,
+    /// True if its last call held its thread for too long. On a busy machine a single call may, without a fault of its own.
+    is_slow: AtomicBool,
 }
 
 /// The time for which a handler may hold its thread without a warning. Other calls, sessions and timers of the thread wait meanwhile.
@@ -340,6 +342,7 @@ impl Entry {
             is_closed,
             output: inspected.1.map(Box::new),
             holds: AtomicU32::new(0),
+            is_slow: AtomicBool::new(false),
         })
     }
 
@@ -383,13 +386,28 @@ impl Entry {
     /// Notes that the handler has held its thread since then. Logs a warning the first time that it was too long.
     pub(crate) fn note_hold(&self, since: Instant) {
         let held = since.elapsed();
-        if held > MAX_HOLD && self.holds.fetch_add(1, Ordering::Relaxed) == 0 {
+        if held <= MAX_HOLD {
+            return;
+        }
+        self.is_slow.store(true, Ordering::Relaxed);
+        if self.holds.fetch_add(1, Ordering::Relaxed) == 0 {
             tracing::warn!(
                 tool = %self.name(),
                 "a call held its thread for {} ms, so other calls and sessions waited; write a plain `fn` with `blocking`, or await",
                 held.as_millis()
             );
         }
+    }
+
+    /// Notes a call on another thread that began then. A short one brings the next call back.
+    pub(crate) fn note_elsewhere(&self, since: Instant) {
+        self.is_slow.store(false, Ordering::Relaxed);
+        self.note_hold(since);
+    }
+
+    /// Returns true if the next call of a short function belongs on another thread.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.is_slow.load(Ordering::Relaxed)
     }
 
     /// Returns the number of times that the handler held its thread for too long.

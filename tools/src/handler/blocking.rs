@@ -71,8 +71,8 @@ pub fn run_short(
     arguments: Input,
     function: fn(&ToolContext, Input) -> Result<ToolResult, ToolError>,
 ) -> HandlerFuture<'static> {
-    let holds = cx.entry().map_or(0, Entry::holds);
-    if holds == 0 || Handle::try_current().is_err() {
+    let is_slow = cx.entry().is_some_and(Entry::is_slow);
+    if !is_slow || Handle::try_current().is_err() {
         return HandlerFuture::ready(function(&cx, arguments));
     }
     run_blocking(cx, move |cx| {
@@ -80,7 +80,7 @@ pub fn run_short(
         let outcome = function(cx, arguments);
         // A lint tells a slow tool from a busy machine by the second call.
         if let Some(entry) = cx.entry() {
-            entry.note_hold(since);
+            entry.note_elsewhere(since);
         }
         outcome
     })
