@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, Hash as _, Hasher};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tools::protocol::canonical_json;
+use tools::protocol::json::{Kind, Node};
 use tools::{Content, Json, OutputStore, ToolCall, ToolResult};
 
 /// The time from which on a call counts as a wait.
@@ -132,9 +132,10 @@ impl RepeatGuard {
             return 1;
         }
         let hash = self.hash(result);
-        let call = self
-            .hasher
-            .hash_one((&call.name, canonical_json(&call.arguments)));
+        let mut hasher = self.hasher.build_hasher();
+        call.name.hash(&mut hasher);
+        self.hash_value((&call.arguments).into(), &mut hasher);
+        let call = hasher.finish();
         // A result that changes is progress, so a tool may be polled.
         let last = self.calls.get(&call).filter(|last| last.hash == hash);
         let counted = last.is_none_or(|last| last.turn != turn);
@@ -192,6 +193,37 @@ impl RepeatGuard {
         !is_wait && self.limits.end.is_some_and(|end| times >= end)
     }
 
+    /// Hashes a value so that equal ones have equal hashes. A canonical text would be written for each call and thrown away.
+    fn hash_value(&self, value: Node<'_>, hasher: &mut impl Hasher) {
+        let kind = value.kind();
+        std::mem::discriminant(&kind).hash(hasher);
+        match kind {
+            Kind::Null => {}
+            Kind::Bool(value) => value.hash(hasher),
+            Kind::Unsigned(number) => number.hash(hasher),
+            Kind::Negative(number) => number.hash(hasher),
+            // Zero equals its negative.
+            Kind::Float(number) => (number + 0.0).to_bits().hash(hasher),
+            Kind::BigInteger(text) | Kind::String(text) => text.hash(hasher),
+            Kind::Array => {
+                value.elements().len().hash(hasher);
+                value
+                    .elements()
+                    .for_each(|element| self.hash_value(element, hasher));
+            }
+            Kind::Object => {
+                // The order of members does not count.
+                let members = value.members().map(|(key, member)| {
+                    let mut hasher = self.hasher.build_hasher();
+                    key.hash(&mut hasher);
+                    self.hash_value(member, &mut hasher);
+                    hasher.finish()
+                });
+                members.fold(0, u64::wrapping_add).hash(hasher);
+            }
+        }
+    }
+
     fn hash(&self, result: &ToolResult) -> u64 {
         // Results can be large, so only their hashes are kept.
         let mut hasher = self.hasher.build_hasher();
@@ -220,4 +252,39 @@ pub(crate) fn append(result: &mut ToolResult, hint: String) {
         result.content.push(Content::text(structured.to_string()));
     }
     result.content.push(Content::text(hint));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_equal_if_their_arguments_are() {
+        let mut guard = RepeatGuard::new(RepeatLimits::default());
+        let effect = CallEffect {
+            is_write: false,
+            is_wait: false,
+        };
+        let mut record = |turn, arguments: Json| {
+            let call = ToolCall::new("1", "look", arguments);
+            guard.record(turn, &call, &ToolResult::text("same"), effect)
+        };
+        let text = |text: &str| Json::parse(text).unwrap();
+        let first = json!({"a": {"b": [1, -0.0], "c": "x"}, "d": null});
+        assert_eq!(record(1, first.into()), 1);
+        // As text, with other orders of members.
+        let same = r#"{"d": null, "a": {"c": "x", "b": [1, 0.0]}}"#;
+        assert_eq!(record(2, text(same)), 2);
+        for other in [
+            r#"{"d": null, "a": {"c": "x", "b": [1.0, 0.0]}}"#,
+            r#"{"d": null, "a": {"c": "x", "b": [0.0, 1]}}"#,
+            r#"{"d": null, "a": {"c": "x"}, "b": [1, 0.0]}"#,
+            r#"{"d": "x", "a": {"c": null, "b": [1, 0.0]}}"#,
+            r#"{"d": null, "a": {"c": "x", "b": [1], "e": [0.0]}}"#,
+        ] {
+            assert_eq!(record(3, text(other)), 1, "{other}");
+        }
+    }
 }
