@@ -24,6 +24,8 @@ pub(crate) struct Log {
     disk: Option<Box<dyn FnMut() -> io::Result<()> + Send>>,
     /// The time of the first commit after the last synchronisation.
     unsynced: Option<Instant>,
+    /// True once a synchronisation has failed. The kernel may drop what it could not write, so a later success would say nothing of it.
+    has_failed: bool,
 }
 
 /// The file of a log, opened on first use. It exists after the first commit, and until the connection is closed.
@@ -48,6 +50,7 @@ impl Log {
         Self {
             disk: Some(Box::new(disk)),
             unsynced: None,
+            has_failed: false,
         }
     }
 
@@ -59,9 +62,17 @@ impl Log {
     }
 
     /// Makes all commits durable.
+    ///
+    /// # Errors
+    /// Returns the error of the disk, and an error ever after: commits of then may be lost.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
+        if self.has_failed {
+            return Err(io::Error::other(
+                "the disk failed to keep earlier records; begin a new journal on a sound disk",
+            ));
+        }
         if let (Some(disk), Some(_)) = (&mut self.disk, self.unsynced) {
-            disk()?;
+            disk().inspect_err(|_| self.has_failed = true)?;
             self.unsynced = None;
         }
         Ok(())
@@ -76,7 +87,7 @@ impl Log {
             {
                 return job;
             }
-            // Nobody waits for this one. The next job that does fails if the disk still does.
+            // Nobody waits for this one. If it fails, so does the next job that waits.
             let _ = self.sync();
         }
         queue.blocking_recv()
@@ -256,6 +267,16 @@ mod tests {
         // One for each intent, and those of a slow machine.
         let syncs = disk.syncs.load(Ordering::SeqCst);
         assert!((20..30).contains(&syncs), "{syncs}");
+    }
+
+    #[test]
+    fn a_disk_that_failed_once_is_not_believed_again() {
+        let mut failures = vec![io::Error::other("worn out")];
+        let mut log = Log::on(move || failures.pop().map_or(Ok(()), Err));
+        log.grow();
+        assert!(log.sync().is_err());
+        log.grow();
+        assert!(log.sync().is_err());
     }
 
     #[tokio::test]
