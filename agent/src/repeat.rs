@@ -1,10 +1,10 @@
 //! [`RepeatGuard`]: notices a model that repeats a call without effect.
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hash as _, Hasher};
 use std::time::Duration;
 
+use foldhash::quality::RandomState;
 use serde::{Deserialize, Serialize};
 use tools::protocol::json::{Kind, Node};
 use tools::{Content, Json, OutputStore, ToolCall, ToolResult};
@@ -106,7 +106,7 @@ impl RepeatGuard {
             calls: HashMap::new(),
             times_resets: 0,
             rounds_resets: 0,
-            hasher: RandomState::new(),
+            hasher: RandomState::default(),
             compaction: 0,
         }
     }
