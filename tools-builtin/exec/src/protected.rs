@@ -359,8 +359,7 @@ impl Look {
         let relative = self.relative(path);
         let entry = self.judge.find(&relative);
         let was_link = before.found.get(path).is_some_and(|found| found.is_link);
-        let is_gone = fs::symlink_metadata(path).is_err();
-        if (path.is_symlink() || is_gone && was_link)
+        if (path.is_symlink() || was_link)
             && !entry.is_some_and(|entry| is_sensitive(entry, &relative))
         {
             return STRAY_LINK.to_owned();

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use host::folders;
 use host::settings::{SensitivePlace, Settings};
+use host::{folders, program};
 
 use crate::git::Git;
-use crate::links;
+use crate::links::{Places, Targets};
 use crate::repository::Repository;
 
 /// The variables that name a settings file of git.
@@ -56,6 +56,12 @@ const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
 /// The note of a path that settings of git name.
 const OF_GIT: &str = "named by a setting of git, which runs or obeys it";
 
+/// The folders of programs that only the package manager of the system changes.
+const OF_SYSTEM: [&str; 4] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin"];
+
+/// The warning that links may have been overlooked.
+const TOO_MANY: &str = "the workspace has too many files: what links such as .envrc -> env/dev lead to is protected only where the link is one of the first 200000 entries";
+
 /// The note of a path to which a link leads.
 const OF_LINK: &str = "the target of a link at a name that programs run or obey";
 
@@ -80,17 +86,40 @@ pub(crate) fn protect(settings: Settings) -> Settings {
     let above = above.take_while(|above| above.starts_with(&top));
     let home = folders::home().and_then(|home| home.canonicalize().ok());
     let around: Vec<_> = above.map(Path::to_owned).chain(home).collect();
-    let targets = links::targets(&root, &around, &named);
+    let programs = program_folders(&root);
+    let targets = Targets::find(
+        &root,
+        &Places {
+            around,
+            named,
+            programs,
+        },
+    );
+    if targets.is_cut {
+        program::warn(TOO_MANY);
+    }
     let place = |path: PathBuf, note| SensitivePlace {
         is_folder: path.is_absolute() && !path.is_file(),
         path,
         note,
     };
     let places = places.into_iter().map(|path| place(path, OF_GIT));
-    let targets = targets.into_iter().map(|path| place(path, OF_LINK));
+    let targets = targets.paths.into_iter();
+    let targets = targets.map(|path| place(path, OF_LINK));
     let mut settings = settings.with_control_files(control);
     settings.sensitive.extend(places.chain(targets));
     settings
+}
+
+/// Returns the folders of the `PATH`, and `~/bin`, which login shells add, except for those of the system.
+fn program_folders(root: &Path) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let of_home = folders::home().map(|home| home.join("bin"));
+    let folders = std::env::split_paths(&path).map(|folder| root.join(folder));
+    folders
+        .chain(of_home)
+        .filter(|folder| !OF_SYSTEM.iter().any(|one| folder.starts_with(one)))
+        .collect()
 }
 
 /// The paths that git runs, reads or obeys because of settings and variables. They need not exist.

@@ -45,9 +45,19 @@ impl Repository {
         })
     }
 
-    /// Returns the folder of git.
+    /// Returns the folder of git, or the file that names it.
     pub(crate) fn git(&self) -> PathBuf {
         self.top.join(GIT)
+    }
+
+    /// Returns the folder of git, also where a file names it, as in a worktree and after `git init --separate-git-dir`.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let git = self.git();
+        let text = std::fs::read_to_string(&git).unwrap_or_default();
+        match text.strip_prefix("gitdir: ") {
+            Some(folder) => self.top.join(folder.trim_end()),
+            None => git,
+        }
     }
 
     /// Returns true if the repository has all its data in a folder of its own.

@@ -1,13 +1,13 @@
 //! Places that a look knows by more than their names: folders of git with other names than `.git`, links, and files that git tracks.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::Path;
 
 use tools::policy::Sensitivity;
 use tools_workspace::{is_checkout, is_folder_of_git, leads_astray};
 
 use super::git::{self, is_head};
-use super::judge::{is_dot_file, is_instruction, is_script, is_sensitive};
+use super::judge::{is_dot_file, is_instruction, is_sensitive};
 use super::{Look, Protected, link};
 
 impl Look {
@@ -43,7 +43,6 @@ impl Look {
         let name = self.relative(path);
         let mut around = self.root.ancestors().map(|above| above.join(".git"));
         let git = around.find(|git| git.symlink_metadata().is_ok());
-        let is_file = |metadata: Metadata| metadata.is_file() && !is_script(path, &metadata);
         !name.contains('/')
             && self
                 .judge
@@ -51,7 +50,7 @@ impl Look {
                 .is_none_or(|entry| entry.sensitivity == Sensitivity::BuildFile)
             && git
                 .is_some_and(|git| !git.starts_with(&self.root) || before.found.contains_key(&git))
-            && fs::symlink_metadata(path).is_ok_and(is_file)
+            && fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
             && git::is_unchanged(path)
     }
 

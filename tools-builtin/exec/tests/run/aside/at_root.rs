@@ -1,7 +1,7 @@
 //! Files at the root that programs load by their name, and links at protected names.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use libtest_mimic::Trial;
 use serde_json::json;
@@ -40,27 +40,32 @@ pub(super) fn trials() -> Vec<Trial> {
             place.git(".", "branch main-of-test");
             place.git(".", "checkout -qb other");
             place.workspace.write("eslint.config.js", "ours");
+            place.workspace.write("deploy", "#!/bin/sh");
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(place.workspace.join("deploy"), mode).unwrap();
             symlink("AGENTS.md", place.workspace.join("CLAUDE.md")).unwrap();
             place.git(".", "add .");
             place.git(".", "commit -qm second");
             place.git(".", "checkout -q main-of-test");
             let grant = [&ALL[..], &[OF_GIT]].concat();
-            let evil = "git checkout -q other && echo evil > eslint.config.js";
+            let evil =
+                "git checkout -q other && echo evil > eslint.config.js && echo evil >> deploy";
             let (result, _) = place.sh(&grant, evil, None);
-            assert_eq!(place.aside(), ["eslint.config.js"], "{result}");
+            assert_eq!(place.aside(), ["deploy", "eslint.config.js"], "{result}");
             let again = "git checkout -qf main-of-test && git checkout -q other";
             let (result, questions) = place.sh(&grant, again, Some(false));
             assert!(
                 questions.is_empty()
                     && place.workspace.read("eslint.config.js") == "ours"
+                    && place.workspace.read("deploy") == "#!/bin/sh"
                     && place.workspace.join("CLAUDE.md").is_symlink(),
                 "{result} {questions:?}"
             );
             // A repository that the program makes says what the program chose.
             let place = Place::new(layers, &[]);
-            let own = "git init -q .; echo evil > eslint.config.js; git add .";
+            let own = "git init -q .; echo evil > eslint.config.js; echo '#!/bin/sh' > deploy; chmod +x deploy; git add .";
             let (result, _) = place.sh(&grant, own, None);
-            assert_eq!(place.aside(), ["eslint.config.js"], "{result}");
+            assert_eq!(place.aside(), ["deploy", "eslint.config.js"], "{result}");
         }),
         trials_of(
             "a_link_between_instructions_leads_to_what_was_there",
@@ -96,6 +101,7 @@ pub(super) fn trials() -> Vec<Trial> {
                 let script = "rm CLAUDE.md .npmrc .vscode; echo evil > CLAUDE.md; mkdir .vscode; echo evil > .vscode/tasks.json";
                 let (result, _) = place.sh(&ALL, script, None);
                 assert_eq!(place.aside(), [".vscode", "CLAUDE.md"], "{result}");
+                assert!(!result.contains("takes for a repository"), "{result}");
                 for (link, target) in links {
                     let now = fs::read_link(place.workspace.join(link)).unwrap();
                     assert_eq!(now, target, "{link} {result}");
