@@ -1,5 +1,6 @@
 //! Files of a workspace that other programs run by their place.
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -220,4 +221,33 @@ fn a_folder_of_the_path_that_is_spelled_through_a_link_or_without_a_root_is_reco
     }
     session(&crib, "fs.write path=git content=x", ".").expect(0);
     session(&crib, "fs.write path=tools/own content=x", &linked("tools")).expect(0);
+}
+
+#[test]
+fn the_target_of_a_program_or_of_a_hook_that_is_a_link_asks_whatever_lies_beside_it() {
+    let crib = Crib::new();
+    let root = crib.root();
+    let separate = ["init", "-q", "--separate-git-dir", "meta"];
+    let mut git = Command::new("git");
+    let status = git.args(separate).current_dir(&root).status();
+    assert!(status.unwrap().success());
+    for folder in ["src", "tool/bin", ".venv/bin", "target"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    let link = |target: &str, path: &str| symlink(target, root.join(path)).unwrap();
+    link("../../src/tool.sh", "tool/bin/tool");
+    link("../../src/launcher", ".venv/bin/launcher");
+    link("../../target/built", "tool/bin/built");
+    link("../../src/hook", "meta/hooks/pre-commit");
+    for path in ["src/tool.sh", "src/launcher", "src/hook"] {
+        let ended = write(&crib, path);
+        assert!(
+            ended.stdout.contains("a link at a name"),
+            "{path} {ended:?}"
+        );
+        assert!(!ended.stderr.contains("too many files"), "{ended:?}");
+    }
+    for path in ["target/built", "src/other"] {
+        write(&crib, path).expect(0);
+    }
 }
