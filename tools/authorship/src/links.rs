@@ -361,10 +361,10 @@ mod tests {
         let [first, second, third] = near;
         let all = vec![first, second, "w/a/b/c/env".to_owned(), third];
         assert_eq!(found(100), (all, false));
-        // So it is with a folder elsewhere.
-        for number in 0..20 {
+        // So it is with a folder elsewhere, which here has more than the root.
+        for number in 0..100 {
             fs::write(dir.path().join(number.to_string()), "").unwrap();
         }
-        assert!(found(19).1);
+        assert!(found(50).1 && !found(200).1);
     }
 }
