@@ -12,13 +12,15 @@ mod unlocked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::io;
+use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use host::open_folder::OpenFolder;
 use host::program;
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
@@ -31,6 +33,7 @@ use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive, is_started_at_root};
 pub(crate) use self::unlocked::Unlocked;
+use self::unlocked::{is_closed, open_to_owner};
 use crate::report::show_path;
 use crate::reserved::without_links;
 
@@ -80,8 +83,6 @@ pub(crate) struct Protected {
     linked: Vec<PathBuf>,
     /// The objects of git among them.
     linked_objects: Vec<PathBuf>,
-    /// The folders that were opened for the look.
-    unlocked: Vec<Unlocked>,
 }
 
 /// A path to look at.
@@ -115,6 +116,9 @@ impl Look {
     /// Looks at no more entries than this, and keeps no more bytes of content.
     fn find_among(&self, most: usize, bytes: Option<u64>) -> Result<Protected, ToolError> {
         let mut found = Protected::default();
+        if let Ok(root) = OpenFolder::open(&self.root) {
+            open_to_owner(&root);
+        }
         let names = fs::read_dir(&self.root).into_iter().flatten().flatten();
         found.top = names.map(|entry| entry.file_name()).collect();
         let mut left = most;
@@ -170,9 +174,19 @@ impl Look {
             let rest = rest.filter(|_| path.matches('/').count() < MAX_DEPTH);
             *left = rest.ok_or_else(too_many)?;
             let here = folder.entry(&name);
-            let Ok(metadata) = fs::symlink_metadata(&here) else {
-                continue;
+            let metadata = match fs::symlink_metadata(&here) {
+                Ok(metadata) => metadata,
+                Err(error) => {
+                    self.check_missed(&folder, error, &absolute)?;
+                    continue;
+                }
             };
+            if metadata.is_dir()
+                && is_closed(&metadata)
+                && let Ok(inner) = folder.open_inner(&name)
+            {
+                open_to_owner(&inner);
+            }
             let found = || {
                 metadata
                     .is_dir()
@@ -212,7 +226,6 @@ impl Look {
                 && self.judge.matters(&path);
             if metadata.is_dir() && tree.is_tree && !(is_protected && self.is_kept) {
                 self.enter(
-                    all,
                     &mut waiting,
                     (&path, &absolute),
                     (&folder, &name),
@@ -299,7 +312,6 @@ impl Look {
     /// Returns an error if this process cannot open another folder.
     fn enter(
         &self,
-        all: &mut Protected,
         waiting: &mut Vec<Waiting>,
         (path, absolute): (&str, &Path),
         (above, name): (&OpenFolder, &OsStr),
@@ -310,18 +322,15 @@ impl Look {
             Ok(folder) => Rc::new(folder),
             // A program that still runs has replaced or removed it.
             Err(error) if matches!(error.kind(), NotADirectory | NotFound) => return Ok(()),
+            Err(error) => return Err(self.missed(&error, absolute)),
+        };
+        let entries: Vec<_> = match folder.read_dir() {
+            Ok(entries) => entries.flatten().collect(),
             Err(error) => {
-                let path = self.show(absolute);
-                return Err(ToolError::execution_failed(format!(
-                    "cannot look at {path} for files that run by themselves: {error}"
-                )));
+                self.check_missed(&folder, error, absolute)?;
+                Vec::new()
             }
         };
-        let entries = folder.read_dir().or_else(|error| {
-            all.unlocked.extend(Unlocked::at(above, name));
-            folder.read_dir().map_err(|_| error)
-        });
-        let entries: Vec<_> = entries.into_iter().flatten().flatten().collect();
         let above = if path == "." { "" } else { &format!("{path}/") };
         let has = |name: &str| {
             let mut names = entries.iter().map(|entry| entry.file_name());
@@ -344,6 +353,33 @@ impl Look {
             });
         }
         Ok(())
+    }
+
+    /// Refuses a look that permissions hinder.
+    ///
+    /// # Errors
+    /// Returns an error if a program of this user could give itself the permission. Nobody here enters a folder of another user.
+    fn check_missed(
+        &self,
+        folder: &OpenFolder,
+        error: io::Error,
+        absolute: &Path,
+    ) -> Result<(), ToolError> {
+        let is_own = || {
+            let metadata = folder.metadata();
+            metadata.is_ok_and(|metadata| metadata.uid() == geteuid().as_raw())
+        };
+        if error.kind() == PermissionDenied && is_own() {
+            return Err(self.missed(&error, absolute));
+        }
+        Ok(())
+    }
+
+    fn missed(&self, error: &io::Error, absolute: &Path) -> ToolError {
+        let path = self.show(absolute);
+        ToolError::execution_failed(format!(
+            "cannot look at {path} for files that run by themselves: {error}"
+        ))
     }
 
     /// Returns the path below the root, as a text for the tables.
@@ -442,12 +478,6 @@ impl Protected {
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let kept = self.found.iter().filter(|(_, found)| found.is_kept);
         kept.map(|(path, _)| path.clone()).collect()
-    }
-
-    /// Locks the folders that were opened for the look.
-    pub(crate) fn lock(&mut self) {
-        // The innermost first, because the way to it leads through the others.
-        while self.unlocked.pop().is_some() {}
     }
 
     /// Refuses paths that the walls cannot keep: symbolic links, and names that are not Unicode.

@@ -1,10 +1,26 @@
-//! [`Unlocked`]: a folder that its owner could not read, for the time of a look.
+//! Folders that their owner cannot read: opened for good by a look, and for the time of a move by [`Unlocked`].
 
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
 
 use host::open_folder::OpenFolder;
+
+/// Returns true if the owner of a folder cannot list it, or not enter it.
+pub(super) fn is_closed(metadata: &Metadata) -> bool {
+    metadata.mode() & 0o500 != 0o500
+}
+
+/// Gives the owner the right to list, enter and change a folder, and does not take it back: a program that closed the folder could open it
+/// in the next session, which neither looks at what is protected there nor puts a wall around it. A folder of another user stays as it is.
+pub(super) fn open_to_owner(folder: &OpenFolder) {
+    let closed = folder.metadata().ok().filter(is_closed);
+    if let Some(metadata) = closed {
+        // What it cannot open, the look cannot list, and says so.
+        let _ = folder.set_mode(metadata.mode() & 0o7777 | 0o700);
+    }
+}
 
 /// A folder with permissions for its owner, which loses them again with a drop.
 #[derive(Debug)]

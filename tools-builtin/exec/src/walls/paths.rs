@@ -114,12 +114,17 @@ pub(super) fn list_hidden(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
     })
 }
 
+/// Returns false if a path does not exist. Where permissions hide it, a program of this user could give itself the permission.
+pub(super) fn may_exist(path: &Path) -> bool {
+    path.try_exists().unwrap_or(true)
+}
+
 /// Returns the protected paths that exist, without those that lie in a hidden one.
 pub(super) fn list_protected(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
     walls
         .protected
         .iter()
-        .filter(|path| path.exists() && !lies_in(path, &walls.hidden))
+        .filter(|path| may_exist(path) && !lies_in(path, &walls.hidden))
 }
 
 /// The grants that take effect.
