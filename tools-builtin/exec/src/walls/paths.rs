@@ -173,3 +173,18 @@ impl<'a> Grants<'a> {
             .map(PathBuf::from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_cannot_be_looked_at_may_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        assert!(may_exist(folder.path()) && !may_exist(&missing));
+        let circle = folder.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        assert!(may_exist(&circle));
+    }
+}
