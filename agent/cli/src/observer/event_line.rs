@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent::{
     Compacted, Cost, Event, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Summary, Usage,
 };
-use host::{Size, duration};
+use host::{describe_size, duration};
 use tools::protocol::ResourceContents;
 use tools::{Content, Target, ToolName, ToolResult, counted, join};
 
@@ -91,7 +91,7 @@ pub(super) fn result_line(
     }
     let facts = paint(
         FAINT,
-        format_args!("{time}, {}", Size::from_bytes(size(result)).to_text()),
+        format_args!("{time}, {}", describe_size(size(result))),
     );
     format!("{} {name} {facts}{end}{targets}", paint(GOOD, "<-"))
 }
