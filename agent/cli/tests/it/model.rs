@@ -4,10 +4,10 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
 
+use crate::Crib;
 use crate::chat_terminal::READS;
 use crate::config::{user_file, write_user};
 use crate::terminal::{on_terminal, rest, say, with_stty};
-use crate::{Crib, Ended};
 
 pub(crate) const CALL: &str = concat!(
     "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
