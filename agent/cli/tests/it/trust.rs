@@ -44,7 +44,6 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
             "web.search_key_env",
         ),
         ("web.search_key_file = '/etc/passwd'", "web.search_key_file"),
-        ("web.safe_search = 'off'", "web.safe_search"),
         ("profile = 'mine'", "profile"),
         ("[profiles.mine]", "profile"),
         (
