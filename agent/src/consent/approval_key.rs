@@ -30,8 +30,4 @@ impl ApprovalKey {
 }
 
 /// Does not show the key.
-impl fmt::Debug for ApprovalKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApprovalKey").finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: ApprovalKey {});

@@ -4,7 +4,6 @@ mod command;
 mod linked;
 
 use std::any::Any;
-use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -243,11 +242,4 @@ impl NamedSubmission for Extension {
     }
 }
 
-impl fmt::Debug for Extension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extension")
-            .field("name", &self.name)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Extension { name, source });

@@ -183,14 +183,7 @@ impl Arriving {
     }
 }
 
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body")
-            .field("url", &self.url.as_str())
-            .field("received", &self.received)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Body { url = self.url.as_str(), received });
 
 /// A response whose body is read as it arrives, from [`HttpClient::stream`](crate::HttpClient::stream). A drop closes the connection.
 ///

@@ -86,13 +86,7 @@ impl Import {
     }
 }
 
-impl fmt::Debug for Import {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Import")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Import { name });
 
 /// A host's decisions about the definitions of a server. A function from a [`Tool`] to the tool to register, or to a reason, is one.
 pub trait Review: Send + Sync {
