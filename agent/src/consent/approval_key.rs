@@ -1,6 +1,6 @@
 //! [`ApprovalKey`]: binds requests for approvals to their run.
 
-use std::{fmt, io};
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use tools::Digest;
@@ -29,5 +29,5 @@ impl ApprovalKey {
     }
 }
 
-/// Does not show the key.
+// Does not show the key.
 tools::debug_fields!(self: ApprovalKey {});

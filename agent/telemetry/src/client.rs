@@ -63,5 +63,5 @@ impl HttpClient for CollectorClient {
     }
 }
 
-/// Shows no headers, because they may be secret.
+// Shows no headers, because they may be secret.
 tools::debug_fields!(self: CollectorClient { sends_headers });

@@ -1,8 +1,8 @@
 //! [`Body`]: the body of an answer, as it arrives.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, io};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;

@@ -1,9 +1,9 @@
 //! [`Import`]: the settings of an import.
 
 use std::future::Future;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, io};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tools::{Digest, RegisterError, Tool, ToolName};

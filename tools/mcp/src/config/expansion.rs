@@ -48,7 +48,7 @@ impl Variables {
     }
 }
 
-/// Leaves out the values.
+// Leaves out the values.
 tools::debug_fields!(self: Variables { listed });
 
 /// Returns true if the text can be the name of a variable in a reference.

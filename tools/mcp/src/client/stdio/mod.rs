@@ -75,7 +75,7 @@ impl From<Launch> for Launched {
     }
 }
 
-/// Shows the program alone.
+// Shows the program alone.
 tools::debug_fields!(self: Launched { launch });
 
 impl StdioServer {
@@ -159,7 +159,7 @@ impl StdioServer {
     }
 }
 
-/// Shows the name alone.
+// Shows the name alone.
 tools::debug_fields!(self: StdioServer { name });
 
 /// The variables of this process that a server gets. The others may hold secrets.
