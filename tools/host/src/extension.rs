@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use serde_json::Value;
-use tools::linked::NamedSubmission;
 use tools::{Clause, Digest, Entry, Host, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
@@ -230,16 +229,6 @@ impl Parts {
     };
 }
 
-impl NamedSubmission for Extension {
-    const NOUN: &'static str = "extension";
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-}
+tools::named_submission!(Extension, "extension");
 
 tools::debug_fields!(self: Extension { name, source });

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use agent::provider;
 use clap::Args;
-use host::{FamilyReport, Finding};
+use host::{Exit, FamilyReport, Finding, fit};
 use terminal::stdout;
 use tools::{Services, counted};
 
@@ -17,8 +17,6 @@ use crate::notice::{BAD, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
 use crate::{disclosure, linked, no_provider, output, session};
-use host::exit::Exit;
-use host::fit;
 use tools::visible::visible;
 
 /// The command that lists all settings.

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use tools::Source;
-use tools::linked::NamedSubmission;
 use tools_http::{Request, Response, ServiceKey, StatusCode, Url};
 
 use super::{SearchError, SearchFault, SearchResult};
@@ -71,14 +70,4 @@ pub struct SearchBackend {
 
 inventory::collect!(SearchBackend);
 
-impl NamedSubmission for SearchBackend {
-    const NOUN: &'static str = "search backend";
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-}
+tools::named_submission!(SearchBackend, "search backend");
