@@ -17,8 +17,8 @@
 /// ```
 #[macro_export]
 macro_rules! debug_fields {
-    ($this:ident: $name:ident { $($field:ident $(= $value:expr)?),* }) => {
-        impl ::std::fmt::Debug for $name {
+    ($this:ident: $name:ident $(<$life:lifetime>)? { $($field:ident $(= $value:expr)?),* }) => {
+        impl ::std::fmt::Debug for $name $(<$life>)? {
             fn fmt(&$this, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 let mut shown = f.debug_struct(stringify!($name));
                 $($crate::debug_fields!(@ shown, $this, $field $(, $value)?);)*
