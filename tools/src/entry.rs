@@ -3,7 +3,6 @@
 mod handler;
 mod masking;
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -434,11 +433,4 @@ pub(crate) fn schema_error(
     }
 }
 
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry")
-            .field("tool", &self.tool)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(self: Entry { tool, source });

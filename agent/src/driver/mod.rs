@@ -471,11 +471,4 @@ impl Driver {
     }
 }
 
-impl std::fmt::Debug for Driver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Driver")
-            .field("provider", &self.about().name)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Driver { provider = self.about().name, options });
