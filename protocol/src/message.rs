@@ -77,6 +77,19 @@ impl Message {
         })
     }
 
+    /// Frees memory that the message does not need, such as the spare room of texts that were written piece by piece.
+    pub fn shrink_to_fit(&mut self) {
+        self.parts.shrink_to_fit();
+        for part in &mut self.parts {
+            match part {
+                Part::Content(content) => content.shrink_to_fit(),
+                Part::ToolCall(call) => call.arguments.shrink_to_fit(),
+                Part::ToolResult { result, .. } => result.shrink_to_fit(),
+                Part::Reasoning { text, .. } => text.shrink_to_fit(),
+            }
+        }
+    }
+
     /// Returns the texts, joined with line breaks, without reasoning and tool results.
     pub fn to_text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {

@@ -417,6 +417,8 @@ impl Driver {
                     Step::Done(summary) => break summary,
                 };
                 if step.is_ok() {
+                    // The whole conversation would be kept twice.
+                    first = None;
                     step = self.steer(&mut run, &mut last, &run_cx).await;
                 }
             };

@@ -20,6 +20,7 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::build::TreeBuilder;
 use self::canonical::compact_json;
 use self::deserialize::{Floats, NodeDeserializer};
 use self::serialize::Serialized;
@@ -53,7 +54,11 @@ pub struct Json(Arc<JsonForm>);
 
 enum JsonForm {
     Value(Wrapped),
-    Text { tree: Tree, value: OnceLock<Value> },
+    Text {
+        tree: Tree,
+        // Boxed, because few values are read as a `Value`.
+        value: OnceLock<Box<Value>>,
+    },
     Serialized(Serialized),
 }
 
@@ -69,12 +74,7 @@ impl Json {
     /// # Errors
     /// Returns [`InvalidJson`] with the position of the error.
     pub fn parse(text: impl Into<String>) -> Result<Self, InvalidJson> {
-        parse::parse(text.into()).map(|tree| {
-            Self(Arc::new(JsonForm::Text {
-                tree,
-                value: OnceLock::new(),
-            }))
-        })
+        parse::parse(text.into()).map(|tree| Self(Arc::new(tree.into())))
     }
 
     /// Serializes a Rust type to JSON text. The text is parsed only on first access; of a repeated key, the last value counts.
@@ -132,7 +132,9 @@ impl Json {
     pub fn value(&self) -> &Value {
         match &*self.0 {
             JsonForm::Value(wrapped) => &wrapped.value,
-            JsonForm::Text { tree, value } => value.get_or_init(|| Node::root(tree).to_value()),
+            JsonForm::Text { tree, value } => {
+                value.get_or_init(|| Box::new(Node::root(tree).to_value()))
+            }
             JsonForm::Serialized(serialized) => serialized.as_json().value(),
         }
     }
@@ -143,9 +145,32 @@ impl Json {
             Ok(JsonForm::Value(mut wrapped)) => std::mem::take(&mut wrapped.value),
             Ok(JsonForm::Text { tree, value }) => value
                 .into_inner()
-                .unwrap_or_else(|| Node::root(&tree).to_value()),
+                .map_or_else(|| Node::root(&tree).to_value(), |value| *value),
             Ok(JsonForm::Serialized(serialized)) => serialized.as_json().value().clone(),
             Err(shared) => Self(shared).value().clone(),
+        }
+    }
+
+    /// Frees memory that the JSON does not need: spare room, values that were built from its text, and the maps of a wrapped [`Value`],
+    /// which take many times the room of their members. Does nothing if other clones exist.
+    pub fn shrink_to_fit(&mut self) {
+        let Some(form) = Arc::get_mut(&mut self.0) else {
+            return;
+        };
+        match form {
+            JsonForm::Value(Wrapped { value, .. }) => {
+                let mut builder = TreeBuilder::new("");
+                // A value that nests too deep for a tree stays as it is.
+                if builder.copy((&*value).into()).is_ok() {
+                    *form = builder.build().into();
+                    self.shrink_to_fit();
+                }
+            }
+            JsonForm::Text { tree, value } => {
+                tree.marks.shrink_to_fit();
+                value.take();
+            }
+            JsonForm::Serialized(serialized) => serialized.shrink_to_fit(),
         }
     }
 
@@ -171,6 +196,13 @@ impl Json {
             return T::deserialize(NodeDeserializer::new(self.node(), Floats::AsIntegers));
         }
         as_sent
+    }
+}
+
+impl From<Tree> for JsonForm {
+    fn from(tree: Tree) -> Self {
+        let value = OnceLock::new();
+        Self::Text { tree, value }
     }
 }
 

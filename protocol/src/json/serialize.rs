@@ -17,6 +17,11 @@ pub(super) struct Serialized {
 }
 
 impl Serialized {
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.text.shrink_to_fit();
+        self.parsed.take();
+    }
+
     pub(super) fn as_json(&self) -> &Json {
         self.parsed.get_or_init(|| {
             Json::parse(self.text.as_str()).unwrap_or_else(|_| {
