@@ -12,15 +12,13 @@ mod unlocked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
-use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use host::open_folder::OpenFolder;
 use host::program;
-use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
@@ -33,7 +31,7 @@ use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive, is_started_at_root};
 pub(crate) use self::unlocked::Unlocked;
-use self::unlocked::{is_closed, open_to_owner};
+use self::unlocked::{check_missed, is_closed, missed, open_to_owner};
 use crate::report::show_path;
 use crate::reserved::without_links;
 
@@ -177,7 +175,7 @@ impl Look {
             let metadata = match fs::symlink_metadata(&here) {
                 Ok(metadata) => metadata,
                 Err(error) => {
-                    self.check_missed(&folder, error, &absolute)?;
+                    check_missed(&folder, &error, &absolute, &self.root)?;
                     continue;
                 }
             };
@@ -322,12 +320,12 @@ impl Look {
             Ok(folder) => Rc::new(folder),
             // A program that still runs has replaced or removed it.
             Err(error) if matches!(error.kind(), NotADirectory | NotFound) => return Ok(()),
-            Err(error) => return Err(self.missed(&error, absolute)),
+            Err(error) => return Err(missed(&error, absolute, &self.root)),
         };
         let entries: Vec<_> = match folder.read_dir() {
             Ok(entries) => entries.flatten().collect(),
             Err(error) => {
-                self.check_missed(&folder, error, absolute)?;
+                check_missed(&folder, &error, absolute, &self.root)?;
                 Vec::new()
             }
         };
@@ -353,33 +351,6 @@ impl Look {
             });
         }
         Ok(())
-    }
-
-    /// Refuses a look that permissions hinder.
-    ///
-    /// # Errors
-    /// Returns an error if a program of this user could give itself the permission. Nobody here enters a folder of another user.
-    fn check_missed(
-        &self,
-        folder: &OpenFolder,
-        error: io::Error,
-        absolute: &Path,
-    ) -> Result<(), ToolError> {
-        let is_own = || {
-            let metadata = folder.metadata();
-            metadata.is_ok_and(|metadata| metadata.uid() == geteuid().as_raw())
-        };
-        if error.kind() == PermissionDenied && is_own() {
-            return Err(self.missed(&error, absolute));
-        }
-        Ok(())
-    }
-
-    fn missed(&self, error: &io::Error, absolute: &Path) -> ToolError {
-        let path = self.show(absolute);
-        ToolError::execution_failed(format!(
-            "cannot look at {path} for files that run by themselves: {error}"
-        ))
     }
 
     /// Returns the path below the root, as a text for the tables.
