@@ -82,15 +82,6 @@ impl Content {
         Self::Text { text: text.into() }
     }
 
-    pub(crate) fn shrink_to_fit(&mut self) {
-        match self {
-            Self::Text { text: data } | Self::Image { data, .. } | Self::Audio { data, .. } => {
-                data.shrink_to_fit()
-            }
-            Self::ResourceLink { .. } | Self::Resource { .. } => {}
-        }
-    }
-
     /// Returns the JSON of the block without its data, for a model that cannot be shown the block.
     pub fn describe(&self) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::call::ToolCall;
 use crate::content::Content;
+use crate::json::Json;
 use crate::result::ToolResult;
 
 /// The author of a message.
@@ -82,9 +83,13 @@ impl Message {
         self.parts.shrink_to_fit();
         for part in &mut self.parts {
             match part {
-                Part::Content(content) => content.shrink_to_fit(),
+                Part::Content(content) => shrink_text(content),
                 Part::ToolCall(call) => call.arguments.shrink_to_fit(),
-                Part::ToolResult { result, .. } => result.shrink_to_fit(),
+                Part::ToolResult { result, .. } => {
+                    result.content.shrink_to_fit();
+                    result.content.iter_mut().for_each(shrink_text);
+                    result.structured.iter_mut().for_each(Json::shrink_to_fit);
+                }
                 Part::Reasoning { text, .. } => text.shrink_to_fit(),
             }
         }
@@ -97,5 +102,12 @@ impl Message {
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Frees the spare memory of a text. That of other content is written at once.
+fn shrink_text(content: &mut Content) {
+    if let Content::Text { text } = content {
+        text.shrink_to_fit();
     }
 }

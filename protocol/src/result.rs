@@ -47,12 +47,6 @@ impl ToolResult {
         }
     }
 
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.content.shrink_to_fit();
-        self.content.iter_mut().for_each(Content::shrink_to_fit);
-        self.structured.iter_mut().for_each(Json::shrink_to_fit);
-    }
-
     /// Sets the handle of the task as which the call goes on.
     #[must_use]
     pub fn with_task(mut self, handle: impl Into<Box<str>>) -> Self {

@@ -87,15 +87,10 @@ impl Run {
     /// Frees the spare memory of the new messages. Their arguments and results are free for it once their calls are over, and until a
     /// provider keeps clones of them.
     pub(crate) fn shrink_to_fit(&mut self) {
-        let Conversation {
-            messages, shrunk, ..
-        } = &mut self.messages;
-        let messages = Arc::make_mut(messages);
-        messages
-            .iter_mut()
-            .skip(*shrunk)
-            .for_each(Message::shrink_to_fit);
-        *shrunk = messages.len();
+        let messages = Arc::make_mut(&mut self.messages.messages);
+        let new = messages.iter_mut().skip(self.messages.shrunk);
+        new.for_each(Message::shrink_to_fit);
+        self.messages.shrunk = messages.len();
     }
 
     /// Returns the number of messages of the model in the conversation.

@@ -1,90 +1,42 @@
-//! [`TreeBuilder`]: builds a [`Tree`] in the order of its values.
+//! [`TreeBuilder`]: builds a [`Tree`] in the order of its text.
 
 use serde_json::Number;
 
 use super::error::{ParseError, inside, syntax};
 use super::tree::{MAX_UNSORTED, Mark, Tree};
-use super::{InvalidJson, Kind, MAX_DEPTH, Node};
+use super::{InvalidJson, MAX_DEPTH};
 
 pub(super) struct TreeBuilder<'t> {
     text: &'t str,
-    other: String,
-    pub(super) marks: Vec<Mark>,
-    sorted: Vec<u32>,
+    pub(super) tree: Tree,
     depth: usize,
-    deepest: usize,
-    has_big_integer: bool,
 }
 
 impl<'t> TreeBuilder<'t> {
     pub(super) fn new(text: &'t str) -> Self {
+        // Most texts have at most one value or key for every eight bytes.
+        let tree = Tree {
+            marks: Vec::with_capacity(8 + text.len() / 8),
+            ..Tree::default()
+        };
         Self {
             text,
-            other: String::new(),
-            // Most texts have at most one value or key for every eight bytes.
-            marks: Vec::with_capacity(8 + text.len() / 8),
-            sorted: Vec::new(),
+            tree,
             depth: 0,
-            deepest: 0,
-            has_big_integer: false,
         }
-    }
-
-    /// Returns the tree without its text.
-    pub(super) fn build(self) -> Tree {
-        Tree {
-            text: Box::default(),
-            other: self.other.into(),
-            marks: self.marks,
-            sorted: self.sorted.into(),
-            depth: self.deepest as u8, // At most `MAX_DEPTH`.
-            has_big_integer: self.has_big_integer,
-        }
-    }
-
-    /// Adds a value, whose strings are copied.
-    pub(super) fn copy(&mut self, node: Node<'_>) -> Result<(), ParseError> {
-        match node.kind() {
-            Kind::Null => self.scalar(Mark::Null),
-            Kind::Bool(flag) => self.scalar(Mark::Bool(flag)),
-            Kind::Unsigned(number) => self.scalar(Mark::Unsigned(number)),
-            Kind::Negative(number) => self.scalar(Mark::Negative(number)),
-            Kind::Float(number) => self.scalar(Mark::Float(number)),
-            Kind::BigInteger(digits) => self.big_integer(digits)?,
-            Kind::String(string) => self.push_unescaped(string)?,
-            Kind::Array => {
-                let place = self.open()?;
-                let elements = node.elements();
-                let len = elements.len();
-                elements
-                    .into_iter()
-                    .try_for_each(|element| self.copy(element))?;
-                self.close_array(place, len)?;
-            }
-            Kind::Object => {
-                let place = self.open()?;
-                let members = node.members();
-                let len = members.len();
-                for (key, member) in members {
-                    self.push_unescaped(key)?;
-                    self.copy(member)?;
-                }
-                self.close_object(place, len, true)?;
-            }
-        }
-        Ok(())
     }
 
     /// Returns the string at an index.
     pub(super) fn string_at(&self, place: usize) -> &str {
-        self.marks
+        self.tree
+            .marks
             .get(place)
-            .and_then(|mark| mark.string(self.text, &self.other))
+            .and_then(|mark| mark.string(self.text, &self.tree.other))
             .unwrap_or_default()
     }
 
     pub(super) fn scalar(&mut self, mark: Mark) {
-        self.marks.push(mark);
+        self.tree.marks.push(mark);
     }
 
     /// Adds a number, given its parsed value and its text.
@@ -96,17 +48,16 @@ impl<'t> TreeBuilder<'t> {
             (None, _, Some(float)) if text.contains(['.', 'e', 'E']) || float == 0.0 => {
                 Mark::Float(float)
             }
-            (None, _, Some(_)) => return self.big_integer(text),
+            (None, _, Some(_)) => {
+                let start = to_u32(self.tree.other.len())?;
+                let len = to_u32(text.len())?;
+                self.tree.other.push_str(text);
+                self.tree.has_big_integer = true;
+                Mark::BigInteger { start, len }
+            }
             (None, _, None) => return Err(syntax()),
         };
         self.scalar(mark);
-        Ok(())
-    }
-
-    fn big_integer(&mut self, digits: &str) -> Result<(), ParseError> {
-        let (start, len) = self.push(digits)?;
-        self.has_big_integer = true;
-        self.scalar(Mark::BigInteger { start, len });
         Ok(())
     }
 
@@ -120,16 +71,11 @@ impl<'t> TreeBuilder<'t> {
 
     /// Adds a string that had escapes.
     pub(super) fn push_unescaped(&mut self, string: &str) -> Result<(), ParseError> {
-        let (start, len) = self.push(string)?;
+        let start = to_u32(self.tree.other.len())?;
+        let len = to_u32(string.len())?;
+        self.tree.other.push_str(string);
         self.scalar(Mark::Unescaped { start, len });
         Ok(())
-    }
-
-    /// Copies a text. Returns its place.
-    fn push(&mut self, text: &str) -> Result<(u32, u32), ParseError> {
-        let place = (to_u32(self.other.len())?, to_u32(text.len())?);
-        self.other.push_str(text);
-        Ok(place)
     }
 
     /// Begins a container. Returns the index of its mark.
@@ -140,8 +86,8 @@ impl<'t> TreeBuilder<'t> {
             }));
         }
         self.depth += 1;
-        self.deepest = self.deepest.max(self.depth);
-        let place = self.marks.len();
+        self.tree.depth = self.tree.depth.max(self.depth);
+        let place = self.tree.marks.len();
         self.scalar(Mark::Null);
         Ok(place)
     }
@@ -149,9 +95,9 @@ impl<'t> TreeBuilder<'t> {
     /// Ends an array of `len` elements. `place` is the index of its mark, which `open` returned.
     pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), ParseError> {
         self.depth -= 1;
-        self.marks[place] = Mark::Array {
+        self.tree.marks[place] = Mark::Array {
             len: to_u32(len)?,
-            end: to_u32(self.marks.len())?,
+            end: to_u32(self.tree.marks.len())?,
         };
         Ok(())
     }
@@ -164,10 +110,10 @@ impl<'t> TreeBuilder<'t> {
         distinct: bool,
     ) -> Result<(), ParseError> {
         self.depth -= 1;
-        self.marks[place] = Mark::Object {
+        self.tree.marks[place] = Mark::Object {
             len: to_u32(len)?,
-            end: to_u32(self.marks.len())?,
-            sorted: to_u32(self.sorted.len())?,
+            end: to_u32(self.tree.marks.len())?,
+            sorted: to_u32(self.tree.sorted.len())?,
         };
         let repeated = match (len > MAX_UNSORTED, distinct) {
             // Comparing each pair of keys would take quadratic time in a large object.
@@ -205,13 +151,13 @@ impl<'t> TreeBuilder<'t> {
             .find(|pair| pair[0].1 == pair[1].1)
             .map(|pair| pair[0].1.to_owned());
         let order: Vec<u32> = keys.into_iter().map(|(place, _)| place).collect();
-        self.sorted.extend(order);
+        self.tree.sorted.extend(order);
         repeated
     }
 
     /// Returns the keys of the last closed object, with their indexes.
     fn keys(&self, object: usize) -> impl Iterator<Item = (u32, &str)> {
-        let Self { marks, other, .. } = self;
+        let Tree { marks, other, .. } = &self.tree;
         let mut place = object as u32 + 1;
         std::iter::from_fn(move || {
             let key_place = place;

@@ -20,7 +20,6 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::build::TreeBuilder;
 use self::canonical::compact_json;
 use self::deserialize::{Floats, NodeDeserializer};
 use self::serialize::Serialized;
@@ -157,20 +156,23 @@ impl Json {
         let Some(form) = Arc::get_mut(&mut self.0) else {
             return;
         };
+        if let JsonForm::Value(Wrapped { value, extent }) = form
+            && extent.depth <= MAX_DEPTH
+            && let Ok(tree) = parse::parse(compact_json((&*value).into()))
+        {
+            *form = tree.into();
+        }
         match form {
-            JsonForm::Value(Wrapped { value, .. }) => {
-                let mut builder = TreeBuilder::new("");
-                // A value that nests too deep for a tree stays as it is.
-                if builder.copy((&*value).into()).is_ok() {
-                    *form = builder.build().into();
-                    self.shrink_to_fit();
-                }
-            }
+            JsonForm::Value(_) => {}
             JsonForm::Text { tree, value } => {
+                tree.text.shrink_to_fit();
                 tree.marks.shrink_to_fit();
                 value.take();
             }
-            JsonForm::Serialized(serialized) => serialized.shrink_to_fit(),
+            JsonForm::Serialized(serialized) => {
+                serialized.text.shrink_to_fit();
+                serialized.parsed.take();
+            }
         }
     }
 

@@ -214,7 +214,7 @@ impl<'a> Node<'a> {
     pub fn extent(self) -> Extent {
         match self.0 {
             NodeForm::Tree(tree, 0) => Extent {
-                depth: tree.depth.into(),
+                depth: tree.depth,
                 values: tree.marks.len(),
                 text: tree.text.len() + tree.other.len(),
                 has_big_integer: tree.has_big_integer,

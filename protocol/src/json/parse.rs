@@ -20,11 +20,9 @@ pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
     };
     match parser.whole() {
         Ok(()) => {
-            let tree = parser.builder.build();
-            Ok(Tree {
-                text: text.into(),
-                ..tree
-            })
+            let mut tree = parser.builder.tree;
+            tree.text = text;
+            Ok(tree)
         }
         Err(error) => Err(match *error {
             InvalidJson::Syntax { .. } => InvalidJson::Syntax {
@@ -81,7 +79,7 @@ impl Parser<'_> {
                 if self.peek(at) != b'"' {
                     return Err(syntax());
                 }
-                let key = self.builder.marks.len();
+                let key = self.builder.tree.marks.len();
                 let (end, has_escapes) = self.string(at)?;
                 if let Some((own, earlier)) =
                     hashes.get_mut(..=len).and_then(<[u32]>::split_last_mut)

@@ -13,15 +13,10 @@ use super::{Json, MAX_DEPTH};
 /// JSON text that `serde_json` wrote, without white space.
 pub(super) struct Serialized {
     pub(super) text: String,
-    parsed: OnceLock<Json>,
+    pub(super) parsed: OnceLock<Json>,
 }
 
 impl Serialized {
-    pub(super) fn shrink_to_fit(&mut self) {
-        self.text.shrink_to_fit();
-        self.parsed.take();
-    }
-
     pub(super) fn as_json(&self) -> &Json {
         self.parsed.get_or_init(|| {
             Json::parse(self.text.as_str()).unwrap_or_else(|_| {

@@ -1,7 +1,5 @@
 //! [`Tree`]: parsed JSON text with a flat list of its values.
 
-use std::sync::LazyLock;
-
 /// The number of members up to which an object is searched linearly. Larger objects have a sorted list of keys.
 pub(super) const MAX_UNSORTED: usize = 16;
 
@@ -9,20 +7,27 @@ pub(super) const MAX_UNSORTED: usize = 16;
 /// its own mark.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    pub(super) text: Box<str>,
+    pub(super) text: String,
     /// The decoded strings that had escapes, and the digits of integers beyond 64 bits.
-    pub(super) other: Box<str>,
+    pub(super) other: String,
     pub(super) marks: Vec<Mark>,
     /// For each object with more than [`MAX_UNSORTED`] members, the indexes of its keys, sorted by key.
-    pub(super) sorted: Box<[u32]>,
+    pub(super) sorted: Vec<u32>,
     /// The levels of arrays and objects.
-    pub(super) depth: u8,
+    pub(super) depth: usize,
     /// True if a number is an integer beyond 64 bits.
     pub(super) has_big_integer: bool,
 }
 
 /// The empty tree.
-pub(super) static EMPTY: LazyLock<Tree> = LazyLock::new(Tree::default);
+pub(super) static EMPTY: Tree = Tree {
+    text: String::new(),
+    other: String::new(),
+    marks: Vec::new(),
+    sorted: Vec::new(),
+    depth: 0,
+    has_big_integer: false,
+};
 
 /// One value of a tree. `start` and `len` of strings are in bytes of a text of at most 4 GiB; `end` is an index of a mark.
 #[derive(Clone, Copy, Debug)]
