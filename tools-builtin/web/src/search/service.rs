@@ -88,7 +88,7 @@ impl WebSearch {
     /// Sets the language of the results, as the service spells it.
     ///
     /// # Errors
-    /// Returns [`SearchError::Option`] if the service has no such option.
+    /// Returns [`SearchError::NoLanguage`] if the service has no option for it.
     pub fn with_language(mut self, language: impl Into<String>) -> Result<Self, SearchError> {
         if !self.backend.has_language {
             let backend = self.backend.name;
