@@ -52,7 +52,7 @@ impl Repository {
     }
 
     /// Returns the folder of git, also where a file names it, as in a worktree and after `git init --separate-git-dir`.
-    pub(crate) fn folder(&self) -> PathBuf {
+    fn folder(&self) -> PathBuf {
         let git = self.git();
         let text = std::fs::read_to_string(&git).unwrap_or_default();
         match text.strip_prefix("gitdir: ") {
