@@ -5,14 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use tools::policy::{SensitivePath, SensitivePaths};
-use tools::protocol::Digest;
 
 use super::Aside;
-use super::running::{FOLDER, Left, overlaps, read, records};
+use super::running::{ENDED, FOLDER, Left, overlaps, read, records};
 use crate::disk::entries;
-
-/// The end of the name of the last record of a root.
-const ENDED: &str = "ended";
 
 /// The time for which the record of an ended program counts. A look at a workspace takes less.
 const RECENT: Duration = Duration::from_secs(60);
@@ -32,22 +28,12 @@ impl Aside {
         }
         let known = running
             .into_iter()
-            .filter(|left| left.is_alive || !left.program.is_done || is_recent(&left.file));
+            .filter(|left| !left.program.is_done || is_recent(&left.file));
         known
             .chain(read(recent))
             .fold(table, |table, Left { program, .. }| {
                 add(table, program.root.as_path(), program.paths, root)
             })
-    }
-}
-
-/// Keeps the record of an ended program as the last one of its root.
-pub(super) fn keep(left: &Left) {
-    let root = left.program.root.as_path().as_os_str();
-    let root = Digest::hash_bytes(root.as_encoded_bytes());
-    let kept = left.file.with_file_name(format!("{root}.{ENDED}"));
-    if fs::rename(&left.file, kept).is_err() {
-        let _ = fs::remove_file(&left.file);
     }
 }
 

@@ -12,14 +12,18 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tools::ProtectedFile;
 use tools::policy::{SensitivePath, SensitivePaths};
+use tools::protocol::Digest;
 use tools_store::private;
 
-use super::{Aside, Origin, Outcome, known};
+use super::{Aside, Origin, Outcome};
 use crate::disk::entries;
 use crate::protected::{Bytes, Found, Judge, Look, Protected, Tree};
 
 /// The folder of the records.
 pub(super) const FOLDER: &str = "running";
+
+/// The end of the name of the last record of a root.
+pub(super) const ENDED: &str = "ended";
 
 /// The most records of ended programs that wait for folders which are not at their paths. The oldest of more are removed.
 const MAX_WAITING: usize = 64;
@@ -366,8 +370,18 @@ fn finish(mut left: Left) {
         if is_kept {
             let _ = fs::remove_file(&new);
         } else {
-            known::keep(&left);
+            keep(&left);
         }
+    }
+}
+
+/// Keeps the record of an ended program as the last one of its root.
+fn keep(left: &Left) {
+    let root = left.program.root.as_path().as_os_str();
+    let root = Digest::hash_bytes(root.as_encoded_bytes());
+    let kept = left.file.with_file_name(format!("{root}.{ENDED}"));
+    if fs::rename(&left.file, kept).is_err() {
+        let _ = fs::remove_file(&left.file);
     }
 }
 

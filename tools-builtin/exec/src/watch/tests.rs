@@ -494,6 +494,14 @@ fn what_the_session_of_an_ended_program_knew_counts_for_a_minute() {
     for is_killed in [false, true] {
         let desk = Desk::new();
         let program = desk.start_with("root", knowing(&["/env/dev"]));
+        let make_old = |end: &str| {
+            let [record] = desk.records(end).try_into().unwrap();
+            let record = fs::File::open(record).unwrap();
+            let old = SystemTime::now() - Duration::from_secs(61);
+            record.set_modified(old).unwrap();
+        };
+        make_old(".json");
+        assert!(knows(&desk, "root", "env/dev"), "it still runs");
         if is_killed {
             drop(program);
             assert!(knows(&desk, "root", "env/dev"), "nobody has looked yet");
@@ -502,11 +510,15 @@ fn what_the_session_of_an_ended_program_knew_counts_for_a_minute() {
             end(program);
         }
         assert!(knows(&desk, "root", "env/dev"), "{is_killed}");
-        let [record] = desk.records("ended").try_into().unwrap();
-        let record = fs::File::open(record).unwrap();
-        let old = SystemTime::now() - Duration::from_secs(61);
-        record.set_modified(old).unwrap();
+        make_old(".ended");
         assert!(!knows(&desk, "root", "env/dev"), "{is_killed}");
         assert!(desk.records("ended").is_empty());
     }
+    // One whose record waits for a folder that was moved away has ended, too.
+    let desk = Desk::new();
+    let program = desk.start_with("root", knowing(&["/env/dev"]));
+    desk.rename("root/docs", "elsewhere/y");
+    end(program);
+    assert_eq!(desk.records(".json").len(), 1);
+    assert!(knows(&desk, "root", "env/dev"));
 }
