@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::ToolContext;
+use super::{CallScope, ToolContext};
 use crate::journal::{CallKey, IntentId, Journal};
 
 /// A recorded call, as the parent of its nested calls.
@@ -40,6 +40,13 @@ impl ParentCall {
     }
 }
 
+impl CallScope {
+    /// Sets the record of the running call, which its nested calls have as their parent.
+    pub(crate) fn set_recorded(&self, record: ParentCall) {
+        self.recorded.get_or_init(|| Arc::new(record));
+    }
+}
+
 impl ToolContext {
     /// Returns the journal. Returns `None` inside of a call, so that a tool cannot write to it.
     pub fn journal(&self) -> Option<&Arc<dyn Journal>> {
@@ -62,11 +69,9 @@ impl ToolContext {
 
     /// Returns the recorded call that is running.
     pub(crate) fn parent_call(&self) -> Option<&Arc<ParentCall>> {
-        self.facts.parent_call.as_ref()
-    }
-
-    pub(crate) fn with_parent_call(self, parent: ParentCall) -> Self {
-        self.with(|facts| facts.parent_call = Some(Arc::new(parent)))
+        let call = self.call()?;
+        // Before its own intent is recorded, a call makes others as its caller does.
+        call.recorded.get().or_else(|| call.caller.parent_call())
     }
 
     /// Returns the origin of calls with this context.
