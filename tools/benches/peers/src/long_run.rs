@@ -26,8 +26,8 @@ const STEPS: usize = 900;
 /// The place of the heap of the written request among the figures.
 const WRITTEN: usize = 3;
 
-/// The bytes that a written request may have for its turn and its results, above their text.
-const UNITS: usize = 200;
+/// The bytes of the two units of a step, above their text.
+const UNITS: usize = 140;
 
 const PROMPT: &str = "Look at all files.";
 

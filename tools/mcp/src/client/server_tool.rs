@@ -17,22 +17,18 @@ const FIRST: [&str; 3] = ["name", "title", "description"];
 /// Two definitions are equal if their JSON has the same value: the order of keys, white space, escapes in strings and the spelling of
 /// numbers do not matter, so `1`, `1.0` and `10e-1` are one number.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(from = "model::Tool", into = "model::Tool")]
+#[serde(from = "model::Tool")]
 pub struct ServerTool {
+    #[serde(flatten)]
     pub(super) tool: model::Tool,
     /// The digest, which is a third of the work of a process that begins with pinned definitions.
+    #[serde(skip)]
     pub(crate) digest: OnceLock<Digest>,
 }
 
 impl PartialEq for ServerTool {
     fn eq(&self, other: &Self) -> bool {
         self.tool == other.tool
-    }
-}
-
-impl From<ServerTool> for model::Tool {
-    fn from(definition: ServerTool) -> Self {
-        definition.tool
     }
 }
 
