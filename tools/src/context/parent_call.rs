@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{CallScope, ToolContext};
+use super::ToolContext;
 use crate::journal::{CallKey, IntentId, Journal};
 
 /// A recorded call, as the parent of its nested calls.
@@ -37,13 +37,6 @@ impl ParentCall {
     fn next_key(&self) -> Option<CallKey> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.key.as_ref().map(|key| key.nest(number))
-    }
-}
-
-impl CallScope {
-    /// Sets the record of the running call, which its nested calls have as their parent.
-    pub(crate) fn set_recorded(&self, record: ParentCall) {
-        self.recorded.get_or_init(|| Arc::new(record));
     }
 }
 

@@ -86,6 +86,11 @@ impl CallScope {
         }
     }
 
+    /// Sets the record of the running call, which its nested calls have as their parent.
+    pub(crate) fn set_recorded(&self, record: ParentCall) {
+        self.recorded.get_or_init(|| Arc::new(record));
+    }
+
     fn next_attempt(&self) -> Self {
         Self {
             entry: self.entry.clone(),
