@@ -202,9 +202,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use rusqlite::Connection;
     use tools::Grant;
-    use tools_store::{Durability, Store};
 
     use super::*;
     use crate::job::Work;
@@ -237,10 +235,7 @@ mod tests {
             outcome: Outcome::Done,
             note: None,
         };
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cron.sqlite");
-        drop(Store::open(&path, &SCHEMA, Durability::Power).unwrap());
-        let mut connection = Connection::open(path).unwrap();
+        let mut connection = SCHEMA.open_in_memory().unwrap();
         let steps = Arc::new(AtomicU64::new(0));
         let counted = steps.clone();
         let count = move || {
