@@ -105,7 +105,12 @@ impl Grown {
                 arguments: arguments_of(content).cloned().collect(),
                 written: write(&messages[range], conversation.messages().next().is_none()),
             };
-            conversation.units.push(unit);
+            let units = &mut conversation.units;
+            if units.len() == units.capacity() {
+                // A long conversation has an eighth to spare, and not as much again.
+                units.reserve_exact(units.len() / 8 + 4);
+            }
+            units.push(unit);
         }
         let conversation = Arc::new(conversation);
         let mut conversations = self.conversations.lock().ignore_poison();
@@ -247,6 +252,20 @@ mod tests {
         );
         assert_eq!(continued(&grown, "other", &messages).1, 4, "other tools");
         assert_eq!(continued(&grown, "d", &messages).1, 1);
+    }
+
+    #[test]
+    fn a_unit_of_a_long_conversation_takes_its_text_and_little_more() {
+        let grown = Grown::default();
+        let mut messages = Vec::new();
+        for number in 0..600 {
+            messages.push(message(Role::User, &number.to_string()));
+            continued(&grown, "d", &messages);
+            let conversations = grown.conversations.lock().unwrap();
+            let units = &conversations.last().unwrap().units;
+            assert!(units.capacity() <= units.len() * 9 / 8 + 4);
+        }
+        assert!(size_of::<WrittenUnit>() <= 56);
     }
 
     #[test]

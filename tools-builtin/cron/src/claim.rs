@@ -196,3 +196,78 @@ fn advance(rows: Rows<'_>, run: &DueRun, now: Timestamp) -> Result<bool, CronErr
     }
     Ok(next.is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use tools::Grant;
+
+    use super::*;
+    use crate::job::Work;
+    use crate::row::SCHEMA;
+    use crate::schedule::Schedule;
+
+    fn at(hour: i64) -> Timestamp {
+        Timestamp::from_second(WRITTEN + hour * 3600).unwrap()
+    }
+
+    /// Returns the steps of SQLite in which a missed job is found, claimed and ended, among so many others with as many runs.
+    fn steps_among(others: i64) -> u64 {
+        let spec = JobSpec {
+            schedule: Schedule::Every {
+                seconds: 3600,
+                from: at(0),
+            },
+            zone: "UTC".to_owned(),
+            work: Work::Prompt("work".to_owned()),
+            missed: Missed::RunOnce,
+            delivery: Delivery::AtLeastOnce,
+            grant: Grant::none(),
+            tools: Vec::new(),
+            rules: Vec::new(),
+            paths: Vec::new(),
+            principal: None,
+            exposed: false,
+        };
+        let end = RunEnd {
+            outcome: Outcome::Done,
+            note: None,
+        };
+        let mut connection = SCHEMA.open_in_memory().unwrap();
+        let steps = Arc::new(AtomicU64::new(0));
+        let counted = steps.clone();
+        let count = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        connection.progress_handler(1, Some(count)).unwrap();
+        let transaction = connection.transaction().unwrap();
+        let rows = Rows {
+            transaction: &transaction,
+            workspace: "here",
+        };
+        let (now, due) = (at(100), at(90));
+        let id = rows.insert(&spec, due).unwrap();
+        for _ in 0..others {
+            let other = rows.insert(&spec, at(101)).unwrap();
+            let job = rows.job(other).unwrap().unwrap();
+            let run = rows.begin_run(&job, at(1), at(1)).unwrap();
+            rows.end_run(run, &end, at(1)).unwrap();
+        }
+        let before = steps.load(Ordering::Relaxed);
+        assert_eq!(rows.pending(now).unwrap(), [id]);
+        assert_eq!(rows.next(now).unwrap().is_some(), others > 0);
+        let Claim::Run(run) = claim(rows, id, now, now).unwrap() else {
+            panic!("the job is due")
+        };
+        assert!(finish(rows, &run, &end, now).unwrap());
+        steps.load(Ordering::Relaxed) - before
+    }
+
+    #[test]
+    fn the_steps_of_a_run_do_not_grow_with_the_other_jobs() {
+        assert_eq!(steps_among(100), steps_among(1000));
+    }
+}

@@ -15,6 +15,9 @@ pub(crate) const COLUMNS: &str =
 /// The number of memories of a scope, and the length of all texts of its principal.
 const ROOM: &str = "SELECT coalesce(sum(entries) FILTER (WHERE scope = ?2), 0), coalesce(sum(bytes), 0) FROM room WHERE principal = ?1";
 
+/// The condition of a memory with the same text.
+const SAME: &str = "principal = ? AND scope = ? AND text = ?";
+
 /// A memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,14 +91,18 @@ pub(crate) fn read(row: &Row<'_>) -> tools_store::rusqlite::Result<MemoryEntry> 
     })
 }
 
+/// Returns the statement of the first row of a condition.
+fn first(condition: &str) -> String {
+    format!("SELECT {COLUMNS} FROM memory WHERE {condition} LIMIT 1")
+}
+
 /// Returns the first row of a condition, or `None` if there is none.
 pub(crate) fn find(
     transaction: &Transaction<'_>,
     condition: &str,
     params: impl tools_store::rusqlite::Params,
 ) -> Result<Option<MemoryEntry>, MemoryError> {
-    let sql = format!("SELECT {COLUMNS} FROM memory WHERE {condition} LIMIT 1");
-    let mut statement = transaction.prepare_cached(&sql)?;
+    let mut statement = transaction.prepare_cached(&first(condition))?;
     Ok(statement.query_row(params, read).optional()?)
 }
 
@@ -120,7 +127,7 @@ pub(crate) fn insert(
 ) -> Result<(MemoryEntry, bool), MemoryError> {
     entry.check()?;
     let key = params![entry.principal, entry.scope, entry.text];
-    if let Some(same) = find(transaction, "principal = ? AND scope = ? AND text = ?", key)? {
+    if let Some(same) = find(transaction, SAME, key)? {
         if entry.confirmed && !same.confirmed {
             // The tags and the origin of the memory were those of an exposed session.
             remove(transaction, same.id)?;
@@ -318,12 +325,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_and_a_digest_read_the_newest_memories_from_an_index() {
+    fn a_list_a_digest_and_a_save_find_their_memories_in_an_index() {
         let store = Store::in_memory(&SCHEMA).unwrap();
         let checked: Result<(), MemoryError> = store.read_blocking(|transaction| {
             for (sql, index) in [
                 (crate::list::page(), "newest ("),
                 (crate::digest::newest(), "newest_confirmed ("),
+                (first(SAME), "same ("),
             ] {
                 let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
                 let rows = plan.raw_query().mapped(|row| row.get::<_, String>(3));

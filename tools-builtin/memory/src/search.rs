@@ -106,6 +106,11 @@ fn ranked() -> String {
     )
 }
 
+/// Returns the statement that counts the matches of a word, as far as it is not frequent.
+fn counted() -> String {
+    format!("SELECT count(*) FROM (SELECT 1 FROM word WHERE word MATCH ? LIMIT {FREQUENT})")
+}
+
 /// Returns the best memories for the words: those with a word that is not frequent, then those with frequent words alone.
 fn find_best(
     transaction: &Transaction<'_>,
@@ -113,9 +118,7 @@ fn find_best(
     limit: usize,
     rank: impl Fn(&str) -> Result<Vec<MemoryEntry>, MemoryError>,
 ) -> Result<Vec<MemoryEntry>, MemoryError> {
-    let sql =
-        format!("SELECT count(*) FROM (SELECT 1 FROM word WHERE word MATCH ? LIMIT {FREQUENT})");
-    let mut count = transaction.prepare_cached(&sql)?;
+    let mut count = transaction.prepare_cached(&counted())?;
     let mut rare = Vec::new();
     for word in words {
         if count.query_row([word], |row| row.get::<_, u32>(0))? < FREQUENT {
@@ -170,7 +173,35 @@ fn from_text(text: &str) -> Option<Query> {
 
 #[cfg(test)]
 mod tests {
+    use tools_store::Store;
+    use tools_store::rusqlite::StatementStatus;
+
     use super::*;
+    use crate::memory::SCHEMA;
+
+    #[test]
+    fn the_steps_of_a_search_do_not_grow_with_the_memories_that_have_its_word() {
+        let store = Store::in_memory(&SCHEMA).unwrap();
+        let checked: Result<(), MemoryError> = store.write_blocking(|transaction| {
+            let mut steps = Vec::new();
+            let added = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+                INSERT INTO memory (principal, scope, text, tags, author, at_ms, is_confirmed)
+                SELECT '', 'user', 'common ' || (SELECT count(*) FROM memory) || '.' || n, '', '', 0, 1 FROM number";
+            for _ in 0..2 {
+                transaction.execute(added, [RANKED + FREQUENT])?;
+                let mut count = transaction.prepare(&counted())?;
+                assert_eq!(count.query_row(["common"], |row| row.get::<_, u32>(0))?, FREQUENT);
+                let mut rank = transaction.prepare(&ranked())?;
+                let mut found = rank.query(params!["common", "", "user", 5])?;
+                while found.next()?.is_some() {}
+                drop(found);
+                steps.push([count, rank].map(|statement| statement.get_status(StatementStatus::VmStep)));
+            }
+            assert_eq!(steps[0], steps[1]);
+            Ok(())
+        });
+        checked.unwrap();
+    }
 
     fn matching(text: &str) -> String {
         from_text(text).unwrap().words.join(" OR ")

@@ -357,7 +357,7 @@ async fn run_stages(
         time_limit = caller.deadline_for(entry);
     }
     concerns::record_urls(entry, &caller, &arguments, &targets, &concerns);
-    let mut cx = caller.enter(
+    let cx = caller.enter(
         entry,
         scope,
         unapproved.unwrap_or_default(),
@@ -392,7 +392,7 @@ async fn run_stages(
         return Err(ToolErrorKind::Outdated.into());
     }
     if let Some(record) = record {
-        cx = Box::pin(record.begin(call, cx)).await?;
+        Box::pin(record.begin(call)).await?;
     }
     let notes = note::notes(entry, &call.caller, former, &arguments, &readings);
     let again = retry::may_retry(entry).then(|| (cx.clone(), arguments.clone()));

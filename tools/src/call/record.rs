@@ -180,7 +180,7 @@ impl Record {
         rulings
     }
 
-    /// Records the intent to run the call and returns the context for running it.
+    /// Records the intent to run the call.
     ///
     /// # Errors
     /// The call must not run after an error:
@@ -189,11 +189,7 @@ impl Record {
     /// - [`ToolErrorKind::Timeout`] if the journal did not answer before the deadline.
     /// - [`ToolErrorKind::OutcomeUnknown`] if another process began the call meanwhile.
     /// - [`ToolErrorKind::Cancelled`] if the call was cancelled.
-    pub(super) async fn begin(
-        &mut self,
-        call: &CallScope,
-        cx: ToolContext,
-    ) -> Result<ToolContext, ToolErrorKind> {
+    pub(super) async fn begin(&mut self, call: &CallScope) -> Result<(), ToolErrorKind> {
         if call.caller.is_cancelled() {
             return Err(ToolErrorKind::Cancelled);
         }
@@ -207,11 +203,9 @@ impl Record {
                 if call.caller.is_cancelled() {
                     return Err(ToolErrorKind::Cancelled);
                 }
-                Ok(cx.with_parent_call(ParentCall::new(
-                    self.origin.clone(),
-                    self.key.clone(),
-                    intent,
-                )))
+                let (origin, key) = (self.origin.clone(), self.key.clone());
+                call.set_recorded(ParentCall::new(origin, key, intent));
+                Ok(())
             }
             // Of many calls at one place, one is run.
             Ok(BeginResult::AlreadyStarted(_)) => Err(ToolErrorKind::OutcomeUnknown),

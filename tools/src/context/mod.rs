@@ -88,7 +88,6 @@ struct Facts {
     journal: Option<Arc<dyn Journal>>,
     /// The turn, and the index of the call in it.
     turn: Option<(u64, u32)>,
-    parent_call: Option<Arc<ParentCall>>,
     observer: NotInherited<Option<Arc<dyn DeadlineObserver>>>,
     person_clock: Option<Arc<PersonClock>>,
     call_id: Option<Arc<str>>,

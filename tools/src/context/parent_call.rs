@@ -62,11 +62,9 @@ impl ToolContext {
 
     /// Returns the recorded call that is running.
     pub(crate) fn parent_call(&self) -> Option<&Arc<ParentCall>> {
-        self.facts.parent_call.as_ref()
-    }
-
-    pub(crate) fn with_parent_call(self, parent: ParentCall) -> Self {
-        self.with(|facts| facts.parent_call = Some(Arc::new(parent)))
+        let call = self.call()?;
+        // Before its own intent is recorded, a call makes others as its caller does.
+        call.recorded.get().or_else(|| call.caller.parent_call())
     }
 
     /// Returns the origin of calls with this context.

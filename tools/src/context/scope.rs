@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use super::deadline::CallDeadline;
-use super::{NotInherited, Services, ToolContext};
+use super::{NotInherited, ParentCall, Services, ToolContext};
 use crate::context::{Need, Progress};
 use crate::entry::Entry;
 use crate::resolve::{Resolve, Scope};
@@ -51,6 +51,8 @@ pub(crate) struct CallScope {
     pub(crate) scope: Scope,
     /// The span of the call, for work outside of the call's task. It ends with the call, and not with this.
     pub(crate) span: ScopeSpan,
+    /// The call as the journal has it, once its intent is recorded. Here and not in the settings, which would be copied for it.
+    pub(super) recorded: OnceLock<Arc<ParentCall>>,
 }
 
 /// The number of a call in the table of an admission.
@@ -84,6 +86,11 @@ impl CallScope {
         }
     }
 
+    /// Sets the record of the running call, which its nested calls have as their parent.
+    pub(crate) fn set_recorded(&self, record: ParentCall) {
+        self.recorded.get_or_init(|| Arc::new(record));
+    }
+
     fn next_attempt(&self) -> Self {
         Self {
             entry: self.entry.clone(),
@@ -100,6 +107,7 @@ impl CallScope {
             attempt: self.attempt.saturating_add(1),
             scope: self.scope.clone(),
             span: self.span.clone(),
+            recorded: self.recorded.clone(),
         }
     }
 
@@ -119,6 +127,7 @@ impl CallScope {
             attempt: self.attempt,
             scope: self.scope.clone(),
             span: ScopeSpan::default(),
+            recorded: self.recorded.clone(),
             caller,
         }
     }
@@ -187,6 +196,7 @@ impl ToolContext {
             attempt: 1,
             scope,
             span,
+            recorded: OnceLock::new(),
             caller: self,
         };
         Ok(Self {

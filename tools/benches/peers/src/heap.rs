@@ -31,6 +31,13 @@ impl Heap {
         peak.saturating_sub(start) as f64
     }
 
+    /// Returns the bytes that are freed with a value.
+    pub(crate) fn freed_with<T>(&self, value: T) -> f64 {
+        let before = self.start();
+        drop(value);
+        before as f64 - self.kept_above(0)
+    }
+
     /// Returns the bytes that are allocated now above those at the start.
     pub(crate) fn kept_above(&self, start: usize) -> f64 {
         let kept = self.0.get().map_or(0, |heap| heap.current_usage());

@@ -21,6 +21,7 @@ mod heap;
 mod long_run;
 mod many_sessions;
 mod mcp_server;
+mod pinned_tools;
 mod pipeline_call;
 mod registration;
 mod round;
@@ -47,6 +48,7 @@ pub const FIGURES: &[Figure] = &[
     file_search::FIGURE,
     file_edit::FIGURE,
     mcp_server::FIGURE,
+    pinned_tools::FIGURE,
 ];
 
 /// Runs one round of a figure in this process, and prints its figures and its result.

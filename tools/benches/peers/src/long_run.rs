@@ -23,6 +23,12 @@ pub(crate) const FIGURE: Figure = Figure {
 /// The steps with a call. One more has the answer.
 const STEPS: usize = 900;
 
+/// The place of the heap of the written request among the figures.
+const WRITTEN: usize = 3;
+
+/// The bytes of the two units of a step, above their text.
+const UNITS: usize = 140;
+
 const PROMPT: &str = "Look at all files.";
 
 /// Describes a source file in about 200 bytes.
@@ -54,7 +60,7 @@ fn measure(table: &mut Table) {
         return table.note(UNCOUNTED);
     }
     let [toolcrib, peer] = in_turn(ROUNDS, |side| run("heap", side));
-    let (text, steps) = (toolcrib[3], STEPS as f64);
+    let (text, steps) = (*toolcrib.last().unwrap(), STEPS as f64);
     table.compare(
         &format!(
             "heap that the conversation of that run keeps, per step (its text in a request: {} B)",
@@ -62,7 +68,16 @@ fn measure(table: &mut Table) {
         ),
         "B",
         [toolcrib[2] / steps, peer[2] / steps],
-        "≤ its text",
+        "",
+    );
+    table.tell(
+        "heap of the written request in it, which the next one continues, per step, and its text",
+        &format!(
+            "{} B, {} B",
+            short(toolcrib[WRITTEN] / steps),
+            short(text / steps)
+        ),
+        &format!("≤ its text + {UNITS} B"),
     );
     table.compare(
         "peak of the heap in that run, per step: with the request",
@@ -130,7 +145,7 @@ fn catalog() -> Catalog {
 async fn with_driver(url: &str) -> Round {
     let cx = Host::new().with_grant(Grant::parse(["fs:read:src/**"]).unwrap());
     let mut session = Session::new(catalog().list(), Selection::new(), cx);
-    let driver = driver(url, false).with_max_steps(1_000);
+    let (idle, driver) = (driver(url, false), driver(url, false).with_max_steps(1_000));
     // Reads the table of sensitive paths, which a process has once.
     let prepared = session.execute("source.describe", json!({"path": "src/main.rs"}));
     prepared.await.unwrap();
@@ -139,8 +154,12 @@ async fn with_driver(url: &str) -> Round {
     let micros = start.micros();
     assert_eq!(summary.failed_calls, 0);
     let heap = [HEAP.peak_above(before), HEAP.kept_above(before)];
+    // The session lives, so that nothing is counted that both have.
+    let written = HEAP.freed_with(driver) - HEAP.freed_with(idle);
     let answer = session.messages().last().unwrap().to_text();
-    outcome(micros, heap, summary.calls as usize, &answer)
+    let mut round = outcome(micros, heap, summary.calls as usize, &answer);
+    round.figures.push(written);
+    round
 }
 
 /// The body of a request, which borrows the conversation.

@@ -88,7 +88,7 @@ fn register(catalog: &mut Catalog, mut row: Value) {
 }
 
 /// Returns the texts of definitions that a catalog takes.
-fn texts(definitions: &str) -> Vec<String> {
+pub(crate) fn texts(definitions: &str) -> Vec<String> {
     let rows = if definitions == "order" {
         let tool = (ORDER_TOOL.definition)().unwrap();
         vec![serde_json::json!({"description": tool.description, "parameters": tool.parameters})]

@@ -28,7 +28,7 @@ pub(super) fn import_definition(
     name: &ToolName,
     tool: &ServerTool,
 ) -> Result<(Tool, Vec<String>), InvalidName> {
-    let tool = tool.0.clone();
+    let tool = tool.tool.clone();
     let description = description(server, &tool);
     let mut notes = Notes::default();
     let mut parameters = notes.schema(tool.input_schema);

@@ -261,7 +261,7 @@ impl Registration {
             name: definition.name().into(),
             tool: tool.name.clone(),
             digest,
-            schema: definition.0.input_schema.clone(),
+            schema: definition.tool.input_schema.clone(),
         };
         match old {
             Some(old) => self.destination.replace(old, tool, handler),

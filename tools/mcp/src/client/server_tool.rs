@@ -1,6 +1,7 @@
 //! [`ServerTool`]: the definition of a tool as its server sent it.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use rmcp::model;
 use serde::{Deserialize, Serialize};
@@ -15,14 +16,27 @@ const FIRST: [&str; 3] = ["name", "title", "description"];
 ///
 /// Two definitions are equal if their JSON has the same value: the order of keys, white space, escapes in strings and the spelling of
 /// numbers do not matter, so `1`, `1.0` and `10e-1` are one number.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "model::Tool")]
-pub struct ServerTool(pub(super) model::Tool);
+pub struct ServerTool {
+    #[serde(flatten)]
+    pub(super) tool: model::Tool,
+    /// The digest, which is a third of the work of a process that begins with pinned definitions.
+    #[serde(skip)]
+    pub(crate) digest: OnceLock<Digest>,
+}
+
+impl PartialEq for ServerTool {
+    fn eq(&self, other: &Self) -> bool {
+        self.tool == other.tool
+    }
+}
 
 impl From<model::Tool> for ServerTool {
     fn from(mut tool: model::Tool) -> Self {
         tool.meta = None;
-        Self(tool)
+        let digest = OnceLock::new();
+        Self { tool, digest }
     }
 }
 
@@ -37,18 +51,20 @@ impl ServerTool {
 
     /// Returns the name that the server gives the tool.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.tool.name
     }
 
     /// Returns the JSON.
     pub fn to_json(&self) -> Value {
         // A definition holds only strings, numbers and JSON values, so serialization cannot fail.
-        serde_json::to_value(&self.0).unwrap_or_default()
+        serde_json::to_value(&self.tool).unwrap_or_default()
     }
 
-    /// Returns the SHA-256 of the JSON in [canonical form](tools::protocol::canonical_json).
+    /// Returns the SHA-256 of the JSON in [canonical form](tools::protocol::canonical_json). Computed once, also for later clones.
     pub fn digest(&self) -> Digest {
-        Digest::hash_json(&self.to_json())
+        *self
+            .digest
+            .get_or_init(|| Digest::hash_json(&self.to_json()))
     }
 
     /// Returns the definition as lines of text for a person, with invisible characters escaped. Lines that are not indented are names of

@@ -93,3 +93,25 @@ pub(super) fn text(server: &ServerName, pinned: &Pinned) -> serde_json::Result<S
         tools: Cow::Borrowed(pinned),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_definition_from_the_file_is_hashed_once() {
+        let server = ServerName::new("s").unwrap();
+        let definition = json!({"name": "a", "inputSchema": {"type": "object"}});
+        let pin = Pin::new(ServerTool::from_json(definition).unwrap());
+        let pinned = Pinned::from([(server.tool_name("a", 1).unwrap(), pin)]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.lock");
+        private_file::create(&path, &text(&server, &pinned).unwrap()).unwrap();
+        let read = read(&path, &server).unwrap().unwrap();
+        assert!(read == pinned);
+        let mut pins = read.into_values();
+        assert!(pins.all(|pin| pin.definition.clone().digest.get() == Some(&pin.digest)));
+    }
+}
