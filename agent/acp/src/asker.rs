@@ -61,7 +61,7 @@ impl EditorAsker {
             .request("session/request_permission", params)
             .await;
         let result = match replied {
-            None => return deny("the editor has gone"),
+            None => return deny("the question was withdrawn"),
             Some(Err(RpcError { code, message })) => {
                 if code == RpcError::METHOD {
                     self.is_mute.store(true, Ordering::Relaxed);

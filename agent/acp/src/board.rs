@@ -104,8 +104,9 @@ impl Board {
         }
     }
 
-    /// Ends a turn: calls without a result, such as those of a cancelled sub-agent, have failed. Returns the end of the run.
+    /// Ends a turn: its questions are withdrawn, and calls without a result, such as those of a cancelled sub-agent, have failed. Returns the end of the run.
     pub(crate) fn end_turn(&self) -> Option<Summary> {
+        self.client.withdraw(self.id());
         let mut shown = self.shown.lock().ignore_poison();
         let open: Vec<_> = shown
             .cards

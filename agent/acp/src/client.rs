@@ -22,10 +22,16 @@ struct Link {
     lines: mpsc::UnboundedSender<String>,
     waiting: Arc<AtomicUsize>,
     /// The requests without an answer.
-    asked: Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>,
+    asked: Mutex<HashMap<u64, Asked>>,
     next: AtomicU64,
     /// Cancelled when the client is gone.
     gone: CancellationToken,
+}
+
+/// A request without an answer.
+struct Asked {
+    session: String,
+    answer: oneshot::Sender<Result<Value, RpcError>>,
 }
 
 /// The lines that wait for the client.
@@ -79,15 +85,18 @@ impl Client {
         });
     }
 
-    /// Sends a request, and waits for the answer. A dropped future withdraws the request. Returns `None` if the client is gone.
+    /// Sends a request, and waits for the answer. A dropped future withdraws the request. Returns `None` if the client is gone, or the
+    /// request is [withdrawn](Self::withdraw).
     pub(crate) async fn request(
         &self,
         method: &str,
         params: Value,
     ) -> Option<Result<Value, RpcError>> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let (sender, receiver) = oneshot::channel();
-        self.0.asked.lock().ignore_poison().insert(id, sender);
+        let (answer, receiver) = oneshot::channel();
+        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+        let asked = Asked { session, answer };
+        self.0.asked.lock().ignore_poison().insert(id, asked);
         let _open = OpenRequest { client: self, id };
         self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         self.0.gone.run_until_cancelled(receiver).await?.ok()
@@ -99,7 +108,16 @@ impl Client {
         let asked = id.and_then(|id| self.0.asked.lock().ignore_poison().remove(&id));
         if let Some(asked) = asked {
             // The asker may have gone meanwhile.
-            let _ = asked.send(result);
+            let _ = asked.answer.send(result);
+        }
+    }
+
+    /// Withdraws the requests of a session. The calls that ask may end later than their run.
+    pub(crate) fn withdraw(&self, session: &str) {
+        let mut asked = self.0.asked.lock().ignore_poison();
+        let withdrawn = asked.extract_if(|_, asked| asked.session == session);
+        for (id, _) in withdrawn {
+            self.notify("$/cancel_request", json!({"requestId": id}));
         }
     }
 

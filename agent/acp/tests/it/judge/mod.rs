@@ -181,16 +181,24 @@ impl Judge {
         match (method, request.session, result) {
             ("session/new", _, Some(result)) => {
                 let id = result["sessionId"].as_str().unwrap_or_default().to_owned();
-                let former = self.sessions.insert(id, SessionState::default());
+                let mut state = SessionState::default();
+                state.was_open = true;
+                let former = self.sessions.insert(id, state);
                 former.map_or(Ok(()), |_| {
                     Err("a new session has the id of another one".to_owned())
                 })
             }
             ("session/load" | "session/resume", Some(session), _) => {
                 if result.is_none() {
-                    self.sessions.remove(&session);
+                    let of_others = |state: &mut SessionState| !state.was_open;
+                    if self.sessions.get_mut(&session).is_some_and(of_others) {
+                        self.sessions.remove(&session);
+                    } else if let Some(state) = self.sessions.get_mut(&session) {
+                        state.is_loading = false;
+                    }
                 } else if let Some(state) = self.sessions.get_mut(&session) {
                     state.is_loading = false;
+                    state.was_open = true;
                 }
                 Ok(())
             }

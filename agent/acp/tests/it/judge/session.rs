@@ -12,6 +12,8 @@ pub(crate) struct SessionState {
     /// The number of these that the client has cancelled.
     pub(crate) cancelled: u32,
     pub(crate) is_loading: bool,
+    /// True after the answer that opens it, so that a second load does not.
+    pub(crate) was_open: bool,
     /// True if what is loaded is to be shown.
     is_replayed: bool,
     calls: HashMap<String, Call>,
@@ -55,8 +57,7 @@ impl SessionState {
     /// Begins to load the session.
     pub(crate) fn begin(&mut self, is_replayed: bool) {
         self.is_loading = true;
-        self.is_replayed = is_replayed;
-        self.calls.clear();
+        self.is_replayed = is_replayed && !self.was_open;
     }
 
     /// Takes the answer to a prompt.
