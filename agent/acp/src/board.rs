@@ -106,7 +106,7 @@ impl Board {
 
     /// Ends a turn: its questions are withdrawn, and calls without a result, such as those of a cancelled sub-agent, have failed. Returns the end of the run.
     pub(crate) fn end_turn(&self) -> Option<Summary> {
-        self.client.withdraw(self.id());
+        self.client.withdraw(self.id(), None);
         let mut shown = self.shown.lock().ignore_poison();
         let open: Vec<_> = shown
             .cards
@@ -187,6 +187,7 @@ impl Board {
         } else {
             Status::Completed
         };
+        self.client.withdraw(self.id(), Some(id));
         let mut shown = self.shown.lock().ignore_poison();
         self.advance(&mut shown, id, status, Some(result_content(result)));
     }

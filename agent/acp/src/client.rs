@@ -31,6 +31,8 @@ struct Link {
 /// A request without an answer.
 struct Asked {
     session: String,
+    /// The id of the call that asks. It is empty if none is known.
+    call: String,
     answer: oneshot::Sender<Result<Value, RpcError>>,
 }
 
@@ -94,8 +96,13 @@ impl Client {
     ) -> Option<Result<Value, RpcError>> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (answer, receiver) = oneshot::channel();
-        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
-        let asked = Asked { session, answer };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let call = &params["toolCall"]["toolCallId"];
+        let asked = Asked {
+            session: text(&params["sessionId"]),
+            call: text(call.as_str().map_or(&params["toolCallId"], |_| call)),
+            answer,
+        };
         self.0.asked.lock().ignore_poison().insert(id, asked);
         let _open = OpenRequest { client: self, id };
         self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -112,10 +119,17 @@ impl Client {
         }
     }
 
-    /// Withdraws the requests of a session. The calls that ask may end later than their run.
-    pub(crate) fn withdraw(&self, session: &str) {
+    /// Withdraws the requests of a session, or only those of a call and of the sub-agents that it started. A call that is cancelled may
+    /// end later than its result comes.
+    pub(crate) fn withdraw(&self, session: &str, call: Option<&str>) {
         let mut asked = self.0.asked.lock().ignore_poison();
-        let withdrawn = asked.extract_if(|_, asked| asked.session == session);
+        let is_of = |asked: &str, call: &str| {
+            let rest = asked.strip_prefix(call);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let withdrawn = asked.extract_if(|_, asked| {
+            asked.session == session && call.is_none_or(|call| is_of(&asked.call, call))
+        });
         for (id, _) in withdrawn {
             self.notify("$/cancel_request", json!({"requestId": id}));
         }
