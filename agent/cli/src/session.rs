@@ -131,7 +131,7 @@ impl SessionOptions {
         let resumed = self.journal.resume(&workspace).await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
-            Some(resumed) if self.scope.is_none() => {
+            Some(resumed) if self.is_attended() => {
                 resumed.settings(self.flags()?, |flags| self.settings_with(flags))?
             }
             _ => self.settings_with(self.flags()?)?,
@@ -254,6 +254,12 @@ impl SessionOptions {
         Ok(tool_list::attach(root, settings, &selection, first, token).await)
     }
 
+    /// Returns true if a person answers the questions of the session, at the terminal or elsewhere.
+    fn is_attended(&self) -> bool {
+        let scope = self.scope.as_ref();
+        scope.is_none_or(|scope| scope.is_attended())
+    }
+
     /// Begins to record the session, unless it is resumed. Returns `None` if it is not recorded.
     async fn record(
         &self,
@@ -348,7 +354,7 @@ impl SessionOptions {
     /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.
     fn settings_with(&self, flags: Values) -> Result<Settings, Error> {
         let mut settings = self.agent.host.settings(flags)?;
-        if self.scope.is_none() {
+        if self.is_attended() {
             settings = settings.attended();
         }
         // A session must not edit its own record.

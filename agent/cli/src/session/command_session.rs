@@ -3,11 +3,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use agent::{Direct, DriverError, Outcome, Summary};
+use agent::{Direct, DriverError, Outcome, Prompt, Run, RunObserver, Summary};
 use host::sessions::{CommandSession, SessionEnd, SessionFuture, SessionInput, UnfinishedRun};
 use tools::call::CallPlace;
 use tools::protocol::{Message, Role};
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, Json, Target, ToolCall, ToolContext};
 
 use super::OpenSession;
 use crate::detail::Detail;
@@ -37,8 +37,20 @@ impl ProgramSession {
             token.clone(),
         ));
         let events = observer.clone();
-        let driver = self.open.runner.driver.clone().with_cancellation(token);
-        let driver = driver.with_events(move |event| events.record(&event));
+        let context = self.open.session.context();
+        let observers = context.service::<RunObserver>();
+        let driver = self.open.runner.driver.clone();
+        let driver = match observers {
+            Some(observers) => driver
+                .with_handle(observers.handle())
+                .with_events(move |event| {
+                    events.record(&event);
+                    observers.events().send(event);
+                }),
+            None => driver
+                .with_cancellation(token)
+                .with_events(move |event| events.record(&event)),
+        };
         let session = &mut self.open.session;
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
@@ -75,6 +87,19 @@ impl CommandSession for ProgramSession {
         length(self.open.session.messages())
     }
 
+    fn messages(&self) -> Vec<Message> {
+        let unfinished = self.open.resumed.as_ref().map(Run::messages);
+        let messages = unfinished.unwrap_or_else(|| self.open.session.messages());
+        let messages = messages
+            .iter()
+            .filter(|message| message.role != Role::System);
+        messages.cloned().collect()
+    }
+
+    fn shown_call(&self, call: &ToolCall) -> (Json, Vec<Target>) {
+        self.open.session.shown_call(call)
+    }
+
     fn next_place(&self) -> CallPlace {
         CallPlace::new(self.open.session.turns(), 0)
     }
@@ -95,6 +120,10 @@ impl CommandSession for ProgramSession {
         Box::pin(async move {
             let prompt = match input {
                 SessionInput::Prompt(prompt) => prompt,
+                SessionInput::Content(content) => {
+                    let prompt = Prompt::from(content);
+                    return Ok(self.run_hidden(RunInput::Prompt(prompt)).await);
+                }
                 SessionInput::Call(call) => Direct::prompt(&[call]),
             };
             if self.is_shown {
