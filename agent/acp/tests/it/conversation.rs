@@ -67,7 +67,7 @@ async fn a_loaded_session_shows_the_same_as_its_runs_did_and_a_resumed_one_nothi
     let mut editor = Editor::start(&program, json!({}), silent()).await;
     let resumed = editor.request("session/resume", params).await;
     assert!(resumed["result"].is_object(), "{resumed}");
-    assert_eq!(editor.updates(&session), [String::new(); 0]);
+    assert_eq!(editor.updates(&session), Vec::<String>::new());
     let listed = editor.request("session/list", json!({"cwd": root()})).await;
     assert_eq!(
         listed["result"]["sessions"][0]["sessionId"],
