@@ -128,13 +128,7 @@ impl Models {
     }
 }
 
-impl fmt::Debug for Models {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Models")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Models { name });
 
 /// Returns the tools of a session with these services. In it, `llm.generate` may be called without a model. All stages of such a
 /// call then see the target with the model's real name.

@@ -1,6 +1,5 @@
 //! [`Session`]: a conversation and its tools.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -316,8 +315,4 @@ impl SessionEvents {
     }
 }
 
-impl fmt::Debug for SessionEvents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionEvents").finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: SessionEvents {});

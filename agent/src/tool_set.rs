@@ -49,7 +49,8 @@ struct SelectedTools {
     digest: OnceLock<Digest>,
     definition_digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
     /// Without and with examples; of each, without and with a limit.
-    wires: [[FormatCell<WireToolSet>; 2]; 2],
+    // Boxed, because a session needs one form or two of all.
+    wires: [[FormatCell<Box<WireToolSet>>; 2]; 2],
 }
 
 /// The entries that requests offer.
@@ -223,7 +224,10 @@ impl ToolSet {
             hidden.retain(|entry| self.find_hidden(entry.name()).is_some());
             let of_search = self.of_search();
             let skipped = self.list_skipped().to_vec();
-            WireToolSet::new(self.list_offered(), hidden, of_search, skipped, options)
+            let offered = self.list_offered();
+            Box::new(WireToolSet::new(
+                offered, hidden, of_search, skipped, options,
+            ))
         })
     }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::call::ToolCall;
 use crate::content::Content;
+use crate::json::Json;
 use crate::result::ToolResult;
 
 /// The author of a message.
@@ -77,6 +78,23 @@ impl Message {
         })
     }
 
+    /// Frees memory that the message does not need, such as the spare room of texts that were written piece by piece.
+    pub fn shrink_to_fit(&mut self) {
+        self.parts.shrink_to_fit();
+        for part in &mut self.parts {
+            match part {
+                Part::Content(content) => shrink_text(content),
+                Part::ToolCall(call) => call.arguments.shrink_to_fit(),
+                Part::ToolResult { result, .. } => {
+                    result.content.shrink_to_fit();
+                    result.content.iter_mut().for_each(shrink_text);
+                    result.structured.iter_mut().for_each(Json::shrink_to_fit);
+                }
+                Part::Reasoning { text, .. } => text.shrink_to_fit(),
+            }
+        }
+    }
+
     /// Returns the texts, joined with line breaks, without reasoning and tool results.
     pub fn to_text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
@@ -84,5 +102,12 @@ impl Message {
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Frees the spare memory of a text. That of other content is written at once.
+fn shrink_text(content: &mut Content) {
+    if let Content::Text { text } = content {
+        text.shrink_to_fit();
     }
 }

@@ -3,10 +3,9 @@
 mod handler;
 mod masking;
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use protocol::wire::schema::Unsendable;
 use protocol::wire::{Format, FormatCell, Strictness, WireTool};
@@ -383,9 +382,8 @@ impl Entry {
         )
     }
 
-    /// Notes that the handler has held its thread since then. Logs a warning the first time that it was too long.
-    pub(crate) fn note_hold(&self, since: Instant) {
-        let held = since.elapsed();
+    /// Notes that the handler has held its thread so long. Logs a warning the first time that it was too long.
+    pub(crate) fn note_hold(&self, held: Duration) {
         if held <= MAX_HOLD {
             return;
         }
@@ -399,10 +397,10 @@ impl Entry {
         }
     }
 
-    /// Notes a call on another thread that began then. A short one brings the next call back.
-    pub(crate) fn note_elsewhere(&self, since: Instant) {
+    /// Notes the time of a call on another thread. A short one brings the next call back.
+    pub(crate) fn note_elsewhere(&self, held: Duration) {
         self.is_slow.store(false, Ordering::Relaxed);
-        self.note_hold(since);
+        self.note_hold(held);
     }
 
     /// Returns true if the next call of a short function belongs on another thread.
@@ -434,11 +432,4 @@ pub(crate) fn schema_error(
     }
 }
 
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry")
-            .field("tool", &self.tool)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(self: Entry { tool, source });

@@ -93,9 +93,5 @@ impl From<Value> for Input {
     }
 }
 
-impl std::fmt::Debug for Input {
-    /// Prints no arguments, because some may be secret.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input").finish_non_exhaustive()
-    }
-}
+// Prints no arguments, because some may be secret.
+crate::debug_fields!(self: Input {});

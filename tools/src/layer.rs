@@ -1,6 +1,5 @@
 //! [`Layer`]: a host's code around a tool's handler.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -121,13 +120,7 @@ impl<'a> Next<'a> {
     }
 }
 
-impl fmt::Debug for Next<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Next")
-            .field("layers", &self.layers.len())
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(self: Next<'_> { layers = self.layers.len() });
 
 /// Runs a handler inside `layers`, the outermost first.
 pub(crate) fn call<'a>(

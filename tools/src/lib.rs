@@ -13,6 +13,7 @@ mod concern;
 mod conflict;
 pub mod context;
 mod counted;
+mod debug_fields;
 mod default_argument;
 mod entry;
 mod global;

@@ -18,17 +18,7 @@ use crate::submission;
 ///
 /// inventory::collect!(Codec);
 ///
-/// impl linked::NamedSubmission for Codec {
-///     const NOUN: &'static str = "codec";
-///
-///     fn name(&self) -> &'static str {
-///         self.name
-///     }
-///
-///     fn source(&self) -> &Source {
-///         &self.source
-///     }
-/// }
+/// tools::named_submission!(Codec, "codec");
 ///
 /// inventory::submit! { Codec { name: "plain", source: source!() } }
 ///
@@ -195,6 +185,24 @@ impl fmt::Display for UnusableName {
             "{name:?} is not a valid {noun} name (declared by {source}); use letters, digits, `-`, `_` and `.`"
         )
     }
+}
+
+/// Makes a type with the fields `name` and `source` a [`NamedSubmission`] with this noun.
+#[macro_export]
+macro_rules! named_submission {
+    ($record:ty, $noun:literal) => {
+        impl $crate::linked::NamedSubmission for $record {
+            const NOUN: &'static str = $noun;
+
+            fn name(&self) -> &'static str {
+                self.name
+            }
+
+            fn source(&self) -> &$crate::Source {
+                &self.source
+            }
+        }
+    };
 }
 
 /// Links crates, so that their tools are registered. Fails to compile if a crate is not a dependency.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
-use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -137,16 +136,8 @@ impl Default for OutputStore {
     }
 }
 
-/// Prints sizes only: outputs may be confidential, and handles are.
-impl fmt::Debug for OutputStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state();
-        f.debug_struct("OutputStore")
-            .field("outputs", &state.outputs.len())
-            .field("bytes", &state.bytes)
-            .finish_non_exhaustive()
-    }
-}
+// Prints sizes only: outputs may be confidential, and handles are.
+crate::debug_fields!(self: OutputStore { outputs = self.state().outputs.len(), bytes = self.state().bytes });
 
 /// A service by which a host takes results as the tool returns them, such as a program that prints them for a person. Without it, a result
 /// is truncated to the tool's limit.

@@ -26,14 +26,7 @@ pub struct Submission {
 
 inventory::collect!(Submission);
 
-impl std::fmt::Debug for Submission {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Submission")
-            .field("name", &self.name)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(self: Submission { name, source });
 
 /// Returns all submissions of this process, sorted by name and source, because the linker's order is unspecified.
 pub(crate) fn list_linked() -> Vec<&'static Submission> {

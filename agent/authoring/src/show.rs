@@ -9,8 +9,8 @@ use anstyle::Style;
 use host::style::{FAINT, STRONG, paint};
 use host::table::Table;
 use host::{
-    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, Size,
-    ValueForm, duration, fit, program, shell,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandGroup, Exit, ValueForm,
+    describe_size, duration, fit, program, shell,
 };
 use serde_json::Value;
 use tools::protocol::canonical_json;
@@ -131,8 +131,8 @@ fn needs(entry: &Entry, services: &Services) -> String {
 fn limits(limits: &Limits) -> String {
     let mut parts = Vec::new();
     parts.extend(limits.timeout_ms.map(|limit| time(limit) + " per call"));
-    let output = limits.max_output_bytes.map(Size::from_bytes);
-    parts.extend(output.map(|limit| limit.to_text() + " of output"));
+    let output = limits.max_output_bytes.map(describe_size);
+    parts.extend(output.map(|limit| limit + " of output"));
     parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
     let rate = limits.rate.as_ref();
     parts.extend(rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));

@@ -1,13 +1,12 @@
 //! The budgets of runs: their limits, prices and shared windows.
 
 use agent::{Budget, BudgetLimits, Cost, ProviderInfo, RunOptions, SharedWindow};
-use host::CommandError;
+use host::{CommandError, Exit};
 use tools::ToolContext;
 
 use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError, value};
 use crate::error::Error;
 use crate::journal::no_records;
-use host::exit::Exit;
 
 /// Returns the options of a session's runs with a provider.
 ///

@@ -25,10 +25,9 @@ use crate::attachment::Attachment;
 use crate::error::Error;
 use crate::interrupt::Interrupts;
 use crate::journal::JournalOptions;
-use crate::notice;
-use crate::program;
 use crate::prompt_runner::RunInput;
 use crate::session::OpenSession;
+use crate::{notice, program};
 use host::exit::Exit;
 use tools::visible::visible;
 

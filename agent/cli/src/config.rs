@@ -26,7 +26,7 @@ pub(crate) use host::settings::{
     Document, ENVIRONMENT, FileState, Origin, Setting, Settings, SettingsError, SettingsFile,
     Values, rules,
 };
-pub(crate) use keys::{DisclosureKeys, ProgramKeys};
+pub(crate) use keys::ProgramKeys;
 
 use crate::{notice, trust};
 

@@ -8,29 +8,23 @@ use agent::{
 };
 use tools::{Host, Services, counted};
 
-use crate::config::{DisclosureKeys, DisclosureMode, ProgramSettings as _, Settings, value};
+use crate::config::{DisclosureMode, ProgramSettings as _, Settings, value};
 use crate::provider_choice::ProviderChoice;
 use crate::{program, provider_options};
 
-/// The tools that a search offers in any case unless the settings name others: those of most tasks. With the system text, their definitions
+/// The tools that a search offers in any case: those of most tasks. With the system text, their definitions
 /// have at most 2,500 tokens, so that a model with a context of 4,096 tokens has room to work.
 const ALWAYS: [&str; 5] = ["fs.read", "fs.list", "fs.edit", "fs.write", "exec.run"];
 
 /// Returns the disclosure of a session with these settings.
 pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSelection> {
-    let settings = &settings.of::<DisclosureKeys>();
     let mut budget = DisclosureBudget::default();
-    match settings.mode.value {
+    match settings.program().disclosure.value {
         DisclosureMode::All => return Ok(Disclosure::All),
         DisclosureMode::Auto => {}
         DisclosureMode::Search => budget.tools = 0,
     }
-    let always = match &settings.always {
-        // No glob would be a selection of all tools.
-        Some(globs) if globs.value.is_empty() => Selection::none(),
-        Some(globs) => Selection::parse(&globs.value)?,
-        None => Selection::parse(ALWAYS)?,
-    };
+    let always = Selection::parse(ALWAYS)?;
     Ok(Disclosure::Search { always, budget })
 }
 

@@ -10,7 +10,7 @@ use agent::{
 };
 use host::folders::InvalidRoot;
 use host::trust::RecordError;
-use host::{CommandError, duration};
+use host::{CommandError, Exit, duration};
 use terminal::stdout::OutputError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError, counted};
@@ -18,7 +18,6 @@ use tools::{ErrorCode, ToolError, counted};
 use crate::config::SettingsError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
-use host::exit::Exit;
 
 /// The failure of a command. Each variant maps to an [`Exit`].
 #[derive(Debug, thiserror::Error)]

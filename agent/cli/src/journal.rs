@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use agent::Session;
 use clap::Args;
-use host::{CommandError, RecordPlace};
+use host::{CommandError, Exit, RecordPlace, shell};
 use tools::journal::SessionStart;
 
 pub(crate) use self::recording::Recording;
@@ -14,8 +14,6 @@ use crate::config::{ProgramSettings as _, RECORDING, Setting, Settings, Settings
 use crate::error::Error;
 use crate::program;
 use crate::provider_choice::ProviderChoice;
-use host::exit::Exit;
-use host::shell;
 
 /// The hint about a session that cannot be recorded.
 const UNRECORDED: &str = "the session cannot be recorded; make room in the state folder, or let sessions run without a record with --no-journal or sessions.record = false";

@@ -7,10 +7,9 @@ use agent::{Driver, Selection, ToolSet, WireToolSet};
 use anstyle::Style;
 pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
 use terminal::stderr::{wrapped, write_line};
-use tools::{Entry, counted};
+use tools::{Entry, counted, visible};
 
 use crate::program;
-use tools::visible;
 
 /// Prints an error.
 pub(crate) fn error(message: &str) {

@@ -32,8 +32,7 @@ use crate::output;
 use crate::output::OutputFormat;
 use crate::session_view::SessionView;
 use crate::stream_line::{SessionLine, StreamLine};
-use host::duration;
-use host::exit::Exit;
+use host::{Exit, duration};
 use tools::visible::visible;
 
 /// The maximum number of characters of the error of a failed call.

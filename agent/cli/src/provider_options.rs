@@ -5,7 +5,6 @@ use std::fmt;
 use agent::{
     GenerationOptions, KeySource, ModelChoice, ProviderOptions, ProviderSubmission, Proxy,
 };
-use tools::protocol::wire::Strictness;
 
 use crate::config::{
     ENVIRONMENT, ProgramKeys, ProgramSettings as _, Setting, Settings, Values, value,
@@ -18,10 +17,8 @@ pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> Provide
     let mut options = with_service(general(settings), settings.values());
     options.model = model.map(str::to_owned);
     let program = settings.program();
-    options.strictness = program.strict.value.then_some(Strictness::Strict);
     options.generation = GenerationOptions {
         temperature: value(&program.temperature),
-        tool_choice: value(&program.tool_choice),
         reasoning_effort: value(&program.reasoning_effort),
         ..options.generation
     };
@@ -72,8 +69,6 @@ fn with_service(mut options: ProviderOptions, values: &Values) -> ProviderOption
 pub(crate) fn general(settings: &Settings) -> ProviderOptions {
     let program = settings.program();
     let mut options = ProviderOptions::new();
-    options.timeouts.get_or_insert_default().first_byte = program.first_byte.value;
-    options.streaming = Some(program.streaming.value);
     options.generation.max_output_tokens = value(&program.max_output_tokens);
     let prices = program.prices.iter();
     // A later file precedes an earlier one.
@@ -158,21 +153,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_output_limit_and_streaming_hold_for_every_provider() {
+    fn the_output_limit_holds_for_every_provider() {
         let mut flags = Values::default();
         let keys: &mut ProgramKeys = flags.of_mut();
         keys.max_output_tokens = Some(Setting::from_default(1000));
-        keys.streaming = Setting::from_flag("--no-streaming", false);
         keys.temperature = Some(Setting::from_default(0.5));
         let settings = Settings::from_flags(flags).unwrap();
         for (options, temperature) in [
             (general(&settings), None),
             (from_settings(&settings, None), Some(0.5)),
         ] {
-            assert_eq!(
-                (options.generation.max_output_tokens, options.streaming),
-                (Some(1000), Some(false))
-            );
+            assert_eq!(options.generation.max_output_tokens, Some(1000));
             assert_eq!(options.generation.temperature, temperature);
         }
     }

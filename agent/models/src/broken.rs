@@ -7,6 +7,7 @@ use agent::{FailureKind, ProviderError};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use secrecy::SecretString;
+use serde_json::Value;
 
 use crate::documents::NoDocuments;
 use crate::key::without_key;
@@ -59,6 +60,17 @@ impl From<NoDocuments<'_>> for Broken {
 impl Broken {
     pub(crate) fn garbled(text: &str) -> Self {
         Self::Garbled(text.chars().take(SHOWN).collect())
+    }
+
+    /// Returns true if the service does not stream to this user, such as OpenAI's newest models to an organization that is not verified.
+    pub(crate) fn refuses_stream(&self) -> bool {
+        let Self::Status { status, body, .. } = self else {
+            return false;
+        };
+        let is_refused = *status == StatusCode::BAD_REQUEST;
+        let body = is_refused.then(|| serde_json::from_str::<Value>(body).ok());
+        body.flatten()
+            .is_some_and(|body| body["error"]["param"] == "stream")
     }
 
     /// Returns true if the reply broke off after it had begun.

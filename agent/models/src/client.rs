@@ -1,5 +1,7 @@
 //! The HTTP client of a provider.
 
+use std::time::Duration;
+
 use agent::{ProviderError, Proxy, Timeouts};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
@@ -8,6 +10,9 @@ use tools::protocol::HostPlace;
 use crate::api::Api;
 
 const USER_AGENT: &str = concat!("toolcrib/", env!("CARGO_PKG_VERSION"));
+
+/// The limit from the request to the first byte of the response of a server of the user's own.
+const OWN_FIRST_BYTE: Duration = Duration::from_secs(30 * 60);
 
 /// Creates the client. It ignores the proxies of the environment unless they are asked for.
 pub(crate) fn client(
@@ -40,9 +45,22 @@ pub(crate) fn client(
     builder.build()
 }
 
+/// Returns the usual time limits. A server of the user's own reads a long prompt for many minutes on a slow machine.
+pub(crate) fn timeouts(base_url: &str) -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    if is_plain(base_url) || place(base_url) != HostPlace::Elsewhere {
+        timeouts.first_byte = OWN_FIRST_BYTE;
+    }
+    timeouts
+}
+
+/// Returns true if connections to this URL are not encrypted, as those to no public service are.
+fn is_plain(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| url.scheme() == "http")
+}
+
 /// Returns true if a connection may be encrypted. Redirects, which could lead to one, are off.
 fn needs_certificates(base_url: &str, proxy: Option<&Proxy>) -> bool {
-    let is_plain = |url: &str| Url::parse(url).is_ok_and(|url| url.scheme() == "http");
     let is_plain_proxy = match proxy {
         None => true,
         Some(Proxy::Url(url)) => is_plain(url),
@@ -63,9 +81,13 @@ pub(crate) fn check(api: Api, proxy: Option<&Proxy>) -> Result<(), ProviderError
 }
 
 fn is_loopback(url: &str) -> bool {
+    place(url) == HostPlace::ThisMachine
+}
+
+fn place(url: &str) -> HostPlace {
     let url = Url::parse(url).ok();
-    let host = url.and_then(|url| Some(url.host_str()?.to_owned()));
-    host.is_some_and(|host| HostPlace::from_host(&host) == HostPlace::ThisMachine)
+    let host = url.as_ref().and_then(Url::host_str);
+    host.map_or(HostPlace::Elsewhere, HostPlace::from_host)
 }
 
 #[cfg(test)]
@@ -90,6 +112,21 @@ mod tests {
             "http://[::2]",
         ] {
             assert!(!is_loopback(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_server_of_the_users_own_has_more_time_to_begin() {
+        for url in [
+            "http://localhost:1/v1",
+            "http://gpu-box:8000/v1",
+            "https://192.168.1.2/v1",
+            "https://[::1]:2",
+        ] {
+            assert_eq!(timeouts(url).first_byte, OWN_FIRST_BYTE, "{url}");
+        }
+        for url in ["https://api.openai.com/v1", "https://gateway.example.org"] {
+            assert_eq!(timeouts(url), Timeouts::default(), "{url}");
         }
     }
 

@@ -58,7 +58,11 @@ impl Model {
             characters: SplitCharacters::default(),
             has_begun: false,
         };
-        let outcome = self.exchange(body, streaming, &mut reply).await;
+        let mut outcome = self.exchange(body, streaming, &mut reply).await;
+        if streaming && outcome.as_ref().is_err_and(Broken::refuses_stream) {
+            let body = self.body(request, tools, false)?;
+            outcome = self.exchange(body, false, &mut reply).await;
+        }
         let is_lost = outcome
             .as_ref()
             .is_err_and(|broken| reply.has_begun || broken.is_cut());

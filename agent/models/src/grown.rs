@@ -17,91 +17,121 @@ const MOST: usize = 8;
 /// The conversations that were written last, the newest at the end.
 #[derive(Default)]
 pub(crate) struct Grown {
-    conversations: Mutex<Vec<Conversation>>,
+    conversations: Mutex<Vec<Arc<WrittenConversation>>>,
     hasher: RandomState,
 }
 
+/// A conversation as it was written.
 #[derive(Clone)]
-struct Conversation {
+pub(crate) struct WrittenConversation {
     /// The definitions of the request. Other tools write calls in another way.
     definitions: Arc<str>,
-    units: Vec<Arc<WrittenUnit>>,
+    // A run keeps two units for each step, so they are in one piece of memory, and each has its messages in one text.
+    units: Vec<WrittenUnit>,
 }
 
 /// A unit of a conversation as it was written.
-pub(crate) struct WrittenUnit {
-    /// The positions of its messages.
-    messages: Range<usize>,
-    seen: Seen,
-    pub(crate) written: Written,
-}
-
-/// The text of a unit, and what it adds to the fields of a request.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Written {
-    /// The messages as JSON.
-    pub(crate) messages: Vec<Box<str>>,
-    pub(crate) system: Option<String>,
-    pub(crate) is_prompt: bool,
-}
-
-/// The content of messages, to recognise it.
-#[derive(PartialEq)]
-struct Seen {
+#[derive(Clone)]
+struct WrittenUnit {
+    /// The end of its messages, which begin at that of the unit before.
+    end: usize,
+    /// A digest of the messages but for their arguments.
     digest: u64,
     /// The arguments of the calls. Equal ones mostly share their memory, so that comparing them is cheap.
-    arguments: Vec<Json>,
+    arguments: Box<[Json]>,
+    written: Written,
+}
+
+/// The text of a unit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Written {
+    /// The text of a field beside the messages.
+    System(Box<str>),
+    /// Messages of the user, as elements of a list in JSON. May be empty.
+    User(Box<str>),
+    /// Other messages, as elements of a list in JSON. May be empty.
+    Other(Box<str>),
+}
+
+impl WrittenConversation {
+    /// Returns the messages as elements of a list in JSON.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = &str> + Clone {
+        let texts = self.units.iter().filter_map(|unit| match &unit.written {
+            Written::User(text) | Written::Other(text) => Some(&**text),
+            Written::System(_) => None,
+        });
+        texts.filter(|text| !text.is_empty())
+    }
+
+    /// Returns the texts of the field beside the messages.
+    pub(crate) fn system(&self) -> impl Iterator<Item = &str> {
+        self.units.iter().filter_map(|unit| match &unit.written {
+            Written::System(text) => Some(&**text),
+            _ => None,
+        })
+    }
+
+    /// Returns true if the user has said anything.
+    pub(crate) fn has_prompt(&self) -> bool {
+        let mut units = self.units.iter();
+        units.any(|unit| matches!(unit.written, Written::User(_)))
+    }
+
+    fn end(&self) -> usize {
+        self.units.last().map_or(0, |unit| unit.end)
+    }
 }
 
 impl Grown {
-    /// Returns a conversation as written units. `units` returns the units of the messages from a position on, and `write` writes one, after
-    /// the given number of messages of the service.
+    /// Returns a conversation as it is written. `units` returns the units of the messages from a position on, and `write` writes one, with
+    /// true if no message of the service precedes it.
     pub(crate) fn grow(
         &self,
         definitions: &Arc<str>,
         messages: &[Message],
         units: impl Fn(usize) -> Vec<Range<usize>>,
-        write: impl Fn(&[Message], usize) -> Written,
-    ) -> Vec<Arc<WrittenUnit>> {
-        let mut known = self.take_known(definitions, messages);
-        let start = known.last().map_or(0, |unit| unit.messages.end);
-        let mut written: usize = known.iter().map(|unit| unit.written.messages.len()).sum();
-        for range in units(start) {
-            let unit = &messages[range.clone()];
-            let unit = WrittenUnit {
-                seen: self.fingerprint(unit),
-                written: write(unit, written),
-                messages: range,
-            };
-            written += unit.written.messages.len();
-            known.push(Arc::new(unit));
-        }
-        let conversation = Conversation {
+        write: impl Fn(&[Message], bool) -> Written,
+    ) -> Arc<WrittenConversation> {
+        let mut conversation = WrittenConversation {
             definitions: definitions.clone(),
-            units: known.clone(),
+            units: self.take_known(definitions, messages),
         };
+        for range in units(conversation.end()) {
+            // Messages that say nothing are before a unit and belong to it, because they may say something later.
+            let content = &messages[conversation.end()..range.end];
+            let unit = WrittenUnit {
+                end: range.end,
+                digest: self.digest(content),
+                arguments: arguments_of(content).cloned().collect(),
+                written: write(&messages[range], conversation.messages().next().is_none()),
+            };
+            conversation.units.push(unit);
+        }
+        let conversation = Arc::new(conversation);
         let mut conversations = self.conversations.lock().ignore_poison();
-        conversations.push(conversation);
+        conversations.push(conversation.clone());
         if conversations.len() > MOST {
             // A session that was not used lately is written anew, which costs time and no bytes on the wire.
             conversations.remove(0);
         }
-        known
+        conversation
     }
 
     /// Returns the units that the messages begin with, and forgets the conversation that has them. The last one may go on, so it is not
     /// among them.
-    fn take_known(&self, definitions: &Arc<str>, messages: &[Message]) -> Vec<Arc<WrittenUnit>> {
+    fn take_known(&self, definitions: &Arc<str>, messages: &[Message]) -> Vec<WrittenUnit> {
         let mut conversations = self.conversations.lock().ignore_poison();
-        let same_units = |conversation: &Conversation| {
+        let same_units = |conversation: &Arc<WrittenConversation>| {
             if conversation.definitions != *definitions {
                 return 0;
             }
-            let mut end = 0;
+            let mut start = 0;
             let same = conversation.units.iter().take_while(|unit| {
-                let is_next = std::mem::replace(&mut end, unit.messages.end) == unit.messages.start;
-                let content = messages.get(unit.messages.clone());
-                is_next && content.is_some_and(|content| self.fingerprint(content) == unit.seen)
+                let content = messages.get(start..unit.end);
+                start = unit.end;
+                content.is_some_and(|content| {
+                    self.digest(content) == unit.digest && arguments_of(content).eq(&unit.arguments)
+                })
             });
             same.count()
         };
@@ -113,39 +143,41 @@ impl Grown {
         else {
             return Vec::new();
         };
-        let mut units = conversations.remove(at).units;
+        let mut units = Arc::unwrap_or_clone(conversations.remove(at)).units;
         units.truncate(count - 1);
         units
     }
 
-    fn fingerprint(&self, messages: &[Message]) -> Seen {
+    fn digest(&self, messages: &[Message]) -> u64 {
         let mut hasher = self.hasher.build_hasher();
-        let mut arguments = Vec::new();
         for message in messages {
             message.role.hash(&mut hasher);
             for part in &message.parts {
                 match part {
                     Part::Content(Content::Text { text }) => text.hash(&mut hasher),
-                    Part::ToolCall(call) => {
-                        (&call.id, &call.name).hash(&mut hasher);
-                        arguments.push(call.arguments.clone());
-                    }
+                    Part::ToolCall(call) => (&call.id, &call.name).hash(&mut hasher),
                     Part::ToolResult { id, name, result } => {
                         (id, name, result.is_error, result.content.len()).hash(&mut hasher);
                         for content in &result.content {
                             hash_content(content, &mut hasher);
                         }
-                        arguments.extend(result.structured.clone());
                     }
                     other => hash_json(other, &mut hasher),
                 }
             }
         }
-        Seen {
-            digest: hasher.finish(),
-            arguments,
-        }
+        hasher.finish()
     }
+}
+
+/// Returns the arguments and the structured results, which have no part in the digest.
+fn arguments_of(messages: &[Message]) -> impl Iterator<Item = &Json> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    parts.filter_map(|part| match part {
+        Part::ToolCall(call) => Some(&call.arguments),
+        Part::ToolResult { result, .. } => result.structured.as_ref(),
+        _ => None,
+    })
 }
 
 fn hash_content(content: &Content, hasher: &mut impl Hasher) {
@@ -178,27 +210,24 @@ mod tests {
     /// Returns the texts of a conversation, and the number of units that were written for it.
     fn continued(grown: &Grown, definitions: &str, messages: &[Message]) -> (Vec<String>, usize) {
         let count = AtomicUsize::new(0);
-        let units = grown.grow(
+        let conversation = grown.grow(
             &definitions.into(),
             messages,
             |start| (start..messages.len()).map(|at| at..at + 1).collect(),
-            |unit, written| {
+            |unit, is_first| {
                 count.fetch_add(1, Ordering::Relaxed);
-                let mut text = format!("{written}:{}", unit[0].to_text());
+                let mut text = unit[0].to_text();
+                if is_first {
+                    text += " first";
+                }
                 unit[0]
                     .calls()
                     .for_each(|call| text += &call.arguments.to_string());
-                Written {
-                    messages: vec![text.into()],
-                    ..Written::default()
-                }
+                Written::User(text.into())
             },
         );
-        let texts = units.iter().flat_map(|unit| &unit.written.messages);
-        (
-            texts.map(|text| text.to_string()).collect(),
-            count.into_inner(),
-        )
+        let texts = conversation.messages().map(str::to_owned);
+        (texts.collect(), count.into_inner())
     }
 
     #[test]
@@ -214,10 +243,7 @@ mod tests {
         let (texts, count) = continued(&grown, "d", &messages);
         assert_eq!(
             (texts, count),
-            (
-                vec!["0:a".into(), "1:b".into(), "2:c".into(), "3:e".into()],
-                2
-            )
+            (["a first", "b", "c", "e"].map(str::to_owned).into(), 2)
         );
         assert_eq!(continued(&grown, "other", &messages).1, 4, "other tools");
         assert_eq!(continued(&grown, "d", &messages).1, 1);
@@ -242,7 +268,7 @@ mod tests {
                 message(Role::User, "c"),
             ]
         };
-        let text = |path: &str| format!("2:{{\"path\":\"{path}\"}}");
+        let text = |path: &str| format!("{{\"path\":\"{path}\"}}");
         for path in ["one", "two", "two"] {
             let (texts, _) = continued(&grown, "d", &messages(path));
             assert_eq!((texts.len(), &texts[2]), (4, &text(path)));
@@ -272,7 +298,7 @@ mod tests {
         let grown = Grown::default();
         let mut messages = ["a", "", "b", "c"].map(|text| message(Role::User, text));
         let texts = |messages: &[Message]| {
-            let units = grown.grow(
+            let conversation = grown.grow(
                 &"d".into(),
                 messages,
                 |start| {
@@ -282,15 +308,9 @@ mod tests {
                         .map(|at| at..at + 1)
                         .collect()
                 },
-                |unit, _| Written {
-                    messages: vec![unit[0].to_text().into()],
-                    ..Written::default()
-                },
+                |unit, _| Written::User(unit[0].to_text().into()),
             );
-            units
-                .iter()
-                .map(|unit| unit.written.messages[0].to_string())
-                .collect::<String>()
+            conversation.messages().collect::<String>()
         };
         assert_eq!(texts(&messages), "abc");
         messages[1] = message(Role::User, "now");

@@ -50,7 +50,8 @@ impl Model {
         // An option that cannot work fails here by its name, and not with the first request in the words of the service.
         settings::check(api, &generation)?;
         client::check(api, options.proxy.as_ref())?;
-        let timeouts = options.timeouts.unwrap_or_default();
+        let usual = || client::timeouts(&endpoint.base_url);
+        let timeouts = options.timeouts.unwrap_or_else(usual);
         let client = client::client(&endpoint.base_url, options.proxy.as_ref(), &timeouts)
             .map_err(|error| {
                 api.refuse(format!(

@@ -1,6 +1,5 @@
 //! [`Remote`]: models behind the HTTP APIs of services.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -219,13 +218,7 @@ impl Remote {
     }
 }
 
-impl fmt::Debug for Remote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote")
-            .field("about", self.about())
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Remote { about = self.about() });
 
 #[cfg(test)]
 mod tests {

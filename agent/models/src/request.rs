@@ -9,7 +9,7 @@ use tools::protocol::wire::Format;
 
 use crate::api::Api;
 use crate::conversation::{Reading, Unit};
-use crate::grown::{Written, WrittenUnit};
+use crate::grown::{Written, WrittenConversation};
 use crate::model::Model;
 use crate::profile::RequestParts;
 use crate::request_body::RequestBody;
@@ -29,31 +29,27 @@ impl Model {
         let choice = profile.generation.tool_choice.as_ref();
         let forced_call =
             forced_call(profile.api, choice, request, tools).map_err(Failure::permanent)?;
-        let units = self.conversation(request.messages, tools);
+        let conversation = self.conversation(request.messages, tools);
         // Services refuse a conversation without a user's turn; this error says what is missing.
-        if !units.iter().any(|unit| unit.written.is_prompt) {
+        if !conversation.has_prompt() {
             return Err(Failure::permanent(ProviderError::NoPrompt));
         }
         let limit = profile.generation.max_output_tokens;
-        let written = || units.iter().map(|unit| &unit.written);
         let parts = RequestParts {
             tools,
             forced_call,
             // A low limit of the user would cut a summary off, and the run could not go on.
             output_limit: limit.map(|limit| limit.max(request.min_output_tokens).into()),
             streaming,
-            system: written()
-                .filter_map(|unit| unit.system.as_deref())
-                .collect(),
+            system: conversation.system().collect(),
         };
-        let messages = written().flat_map(|unit| &unit.messages);
-        let messages = messages.map(|text| &**text);
         let asked = match profile.api {
             Api::OpenAi => chat::request::request_for_call(profile, &parts),
             _ => None,
         };
         let asked = asked.map(|message| message.to_string());
-        let mut body = RequestBody::new();
+        let messages = conversation.messages().chain(asked.as_deref());
+        let mut body = RequestBody::with_room(messages.clone().chain([&**tools.definitions()]));
         for (name, value) in &self.settings {
             body.field(name, value);
         }
@@ -62,7 +58,7 @@ impl Model {
             Api::Gemini => "contents",
             _ => "messages",
         };
-        body.list(place, messages.chain(asked.as_deref()));
+        body.list(place, messages);
         match profile.api {
             Api::OpenAi => chat::request::body(profile, &parts, &mut body),
             Api::OpenAiResponses => responses::request::body(&parts, &mut body),
@@ -74,7 +70,7 @@ impl Model {
     }
 
     /// Returns the conversation as it is written, of which the beginning mostly was before.
-    fn conversation(&self, messages: &[Message], tools: &WireToolSet) -> Vec<Arc<WrittenUnit>> {
+    fn conversation(&self, messages: &[Message], tools: &WireToolSet) -> Arc<WrittenConversation> {
         let api = self.profile.api;
         let reading = Reading {
             format: api.format(),
@@ -95,27 +91,22 @@ impl Model {
             tools.definitions(),
             messages,
             |start| reading.units(messages, start),
-            |unit, before| self.write_unit(reading.read(unit), before),
+            |unit, is_first| self.write_unit(reading.read(unit), is_first),
         )
     }
 
-    /// Writes a unit that comes after so many messages of the service.
-    fn write_unit(&self, unit: Unit<'_>, before: usize) -> Written {
+    /// Writes a unit. `is_first` is true if no message of the service precedes it.
+    fn write_unit(&self, unit: Unit<'_>, is_first: bool) -> Written {
         let profile = &self.profile;
         let is_prompt = matches!(unit, Unit::User { .. });
         let has_field = match profile.api {
             Api::Anthropic | Api::Gemini => true,
             // The field precedes all items, so that a text between turns has to be an item of its own.
-            Api::OpenAiResponses => before == 0 && profile.service.instructions,
+            Api::OpenAiResponses => is_first && profile.service.instructions,
             Api::OpenAi | Api::Ollama => false,
         };
         let unit = match unit {
-            Unit::System(text) if has_field => {
-                return Written {
-                    system: Some(text),
-                    ..Written::default()
-                };
-            }
+            Unit::System(text) if has_field => return Written::System(text.into()),
             unit => unit,
         };
         let messages = match profile.api {
@@ -125,11 +116,12 @@ impl Model {
             Api::Gemini => gemini::request::messages(profile, unit),
             Api::Ollama => ollama::request::messages(unit),
         };
-        let messages = messages.iter().map(Value::to_string);
-        Written {
-            messages: messages.map(String::into_boxed_str).collect(),
-            system: None,
-            is_prompt,
+        let texts: Vec<_> = messages.iter().map(Value::to_string).collect();
+        let text = texts.join(",").into();
+        if is_prompt {
+            Written::User(text)
+        } else {
+            Written::Other(text)
         }
     }
 

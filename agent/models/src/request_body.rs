@@ -7,8 +7,12 @@ use serde_json::Value;
 pub(crate) struct RequestBody(Vec<u8>);
 
 impl RequestBody {
-    pub(crate) fn new() -> Self {
-        Self(vec![b'{'])
+    /// Creates an object with room for these texts and some fields. One that grows is kept twice while it is moved.
+    pub(crate) fn with_room<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let lengths = texts.into_iter().map(|text| text.len() + 1);
+        let mut body = Vec::with_capacity(2_048 + lengths.sum::<usize>());
+        body.push(b'{');
+        Self(body)
     }
 
     /// Adds a member whose value is JSON text.

@@ -86,8 +86,8 @@ const ERASE: Command = Command {
 
 const PRUNE: Command = Command {
     about: "Remove old sessions, and the oldest ones if all together are too large",
-    details: "The settings sessions.max_age and sessions.max_bytes are the limits, and the newest 10 sessions are kept. Every new \
-              session does so too. Open sessions are kept.",
+    details: "The limits are the setting sessions.max_age and 1 GB for all, and the newest 10 sessions are kept. Every new session \
+              does so too. Open sessions are kept.",
     arguments: &[Argument::Settings],
     run: Some(|_, cx| {
         Box::pin(async move {

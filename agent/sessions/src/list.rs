@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use host::style::{FAINT, PLAIN, STRONG};
 use host::table::Table;
-use host::{CommandContext, CommandError, Size, duration, program};
+use host::{CommandContext, CommandError, describe_size, duration, program};
 use jiff::Timestamp;
 use tools::join;
 use tools::visible::visible;
@@ -67,7 +67,7 @@ fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
         session.id.to_string(),
         session.state.to_owned(),
         duration::format(Duration::try_from(since).unwrap_or_default()),
-        Size::from_bytes(session.bytes).to_text(),
+        describe_size(session.bytes),
         visible(place).into_owned(),
         visible(&words).into_owned(),
     ]

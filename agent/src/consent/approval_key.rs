@@ -1,6 +1,6 @@
 //! [`ApprovalKey`]: binds requests for approvals to their run.
 
-use std::{fmt, io};
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use tools::Digest;
@@ -29,9 +29,5 @@ impl ApprovalKey {
     }
 }
 
-/// Does not show the key.
-impl fmt::Debug for ApprovalKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApprovalKey").finish_non_exhaustive()
-    }
-}
+// Does not show the key.
+tools::debug_fields!(self: ApprovalKey {});

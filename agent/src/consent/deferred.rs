@@ -1,6 +1,5 @@
 //! [`DeferredConsent`]: an approver that ends the run instead of waiting for a person.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tools::context::ApprovalFuture;
@@ -132,13 +131,7 @@ impl Approver for DeferredConsent {
     }
 }
 
-impl fmt::Debug for DeferredConsent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeferredConsent")
-            .field("answers", &self.answers.lock().ignore_poison().len())
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: DeferredConsent { answers = self.answers.lock().ignore_poison().len() });
 
 /// The requests of a run for approvals, until its driver takes them. A service of the calls of a run whose approvals can wait.
 pub(crate) struct DeferredRequests {

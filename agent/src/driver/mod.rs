@@ -417,6 +417,8 @@ impl Driver {
                     Step::Done(summary) => break summary,
                 };
                 if step.is_ok() {
+                    // The whole conversation would be kept twice.
+                    first = None;
                     step = self.steer(&mut run, &mut last, &run_cx).await;
                 }
             };
@@ -471,11 +473,4 @@ impl Driver {
     }
 }
 
-impl std::fmt::Debug for Driver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Driver")
-            .field("provider", &self.about().name)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Driver { provider = self.about().name, options });

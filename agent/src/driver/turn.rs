@@ -62,6 +62,7 @@ impl Driver {
                 text: text.to_owned(),
             });
         };
+        run.shrink_to_fit();
         let request = run.request_messages();
         let replies = matches!(request, Cow::Borrowed(_)).then(|| run.replies());
         let sent = self.complete(&request, replies, Some(&send), 0, run_cx);

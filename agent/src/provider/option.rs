@@ -23,7 +23,7 @@ pub struct ProviderOptions {
     pub proxy: Option<Proxy>,
     /// The source of the API key. Defaults to the provider's usual environment variable.
     pub key: Option<KeySource>,
-    /// True to stream the model's text. Defaults to true.
+    /// True to stream the model's text. Defaults to true. A service that refuses to is asked without a stream.
     pub streaming: Option<bool>,
     /// The mode of tool definitions. Defaults to [`Strictness::Relaxed`].
     pub strictness: Option<Strictness>,
@@ -32,7 +32,8 @@ pub struct ProviderOptions {
     pub examples: Option<bool>,
     /// The settings of the model's answers.
     pub generation: GenerationOptions,
-    /// The time limits of a request. Defaults to [`Timeouts::default`].
+    /// The time limits of a request. Defaults to [`Timeouts::default`], with more time to the first byte for a server of the user's own: one
+    /// without encryption, on this machine or in a private network.
     pub timeouts: Option<Timeouts>,
     /// The retries after transient errors. Defaults to [`RetryPolicy::default`].
     pub retry_policy: Option<RetryPolicy>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tools::Source;
-use tools::linked::{self, NameConflict, NamedSubmission, UnusableName};
+use tools::linked::{self, NameConflict, UnusableName};
 
 use super::{Provider, ProviderError, ProviderOptions};
 
@@ -48,17 +48,7 @@ impl ProviderSubmission {
     }
 }
 
-impl NamedSubmission for ProviderSubmission {
-    const NOUN: &'static str = "provider";
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-}
+tools::named_submission!(ProviderSubmission, "provider");
 
 /// Returns the linked provider of this name.
 ///

@@ -20,6 +20,8 @@ pub(super) struct Conversation {
     used_ids: BTreeMap<String, u64>,
     /// The number of messages of the model. A count for each request would make long runs quadratic.
     replies: usize,
+    /// The number of messages whose spare memory is freed.
+    shrunk: usize,
     counted: Option<CountedRequest>,
 }
 
@@ -38,9 +40,7 @@ impl Conversation {
     }
 
     /// Appends a message whose calls have [unique ids](Self::rename_calls).
-    pub(super) fn push(&mut self, mut message: Message) {
-        // Parts that were collected in the place of their calls keep the memory of these.
-        message.parts.shrink_to_fit();
+    pub(super) fn push(&mut self, message: Message) {
         self.replies += usize::from(message.role == Role::Assistant);
         // Weak references do not make it copy the messages.
         Arc::make_mut(&mut self.messages).push(message);
@@ -84,6 +84,15 @@ impl Conversation {
 }
 
 impl Run {
+    /// Frees the spare memory of the new messages. Their arguments and results are free for it once their calls are over, and until a
+    /// provider keeps clones of them.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        let messages = Arc::make_mut(&mut self.messages.messages);
+        let new = messages.iter_mut().skip(self.messages.shrunk);
+        new.for_each(Message::shrink_to_fit);
+        self.messages.shrunk = messages.len();
+    }
+
     /// Returns the number of messages of the model in the conversation.
     pub(crate) fn replies(&self) -> usize {
         self.messages.replies
@@ -128,13 +137,15 @@ impl Run {
 }
 
 impl From<Vec<Message>> for Conversation {
-    fn from(messages: Vec<Message>) -> Self {
+    fn from(mut messages: Vec<Message>) -> Self {
+        messages.iter_mut().for_each(Message::shrink_to_fit);
         let ids = messages.iter().flat_map(Message::calls);
         let ids = ids.map(|call| &call.id).filter(|id| !id.is_empty());
         let used_ids = ids.map(|id| (id.clone(), 2)).collect();
         let roles = messages.iter().map(|message| message.role);
         let replies = roles.filter(|role| *role == Role::Assistant).count();
         Self {
+            shrunk: messages.len(),
             messages: Arc::new(messages),
             used_ids,
             replies,

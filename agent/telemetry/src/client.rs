@@ -1,6 +1,5 @@
 //! [`CollectorClient`]: the HTTP client of the export.
 
-use std::fmt;
 use std::time::Duration;
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
@@ -64,11 +63,5 @@ impl HttpClient for CollectorClient {
     }
 }
 
-/// Shows no headers, because they may be secret.
-impl fmt::Debug for CollectorClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CollectorClient")
-            .field("sends_headers", &self.sends_headers)
-            .finish_non_exhaustive()
-    }
-}
+// Shows no headers, because they may be secret.
+tools::debug_fields!(self: CollectorClient { sends_headers });

@@ -13,8 +13,8 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
-use tools::protocol::{Message, Role};
-use tools::{CancellationToken, Catalog, ErrorCode, Host, ToolContext};
+use tools::protocol::{Message, Part, Role};
+use tools::{CancellationToken, Catalog, Content, ErrorCode, Host, ToolContext};
 
 /// Fails if the future hangs.
 async fn soon<F: Future>(future: F) -> F::Output {
@@ -44,7 +44,7 @@ async fn a_run_that_is_cancelled_while_an_event_is_sent_begins_no_call() {
         let mut turn = calling(&["counts"]);
         turn.message
             .parts
-            .insert(0, tools::protocol::Part::Content("I shall count.".into()));
+            .insert(0, Part::Content("I shall count.".into()));
         let driver = scripted([turn, Turn::answer("done")])
             .with_events(sink)
             .with_cancellation(token);
@@ -155,6 +155,29 @@ async fn a_session_keeps_the_conversation() {
     );
     session.clear();
     assert_eq!(session.messages().len(), 1);
+}
+
+#[tokio::test]
+async fn a_conversation_keeps_no_spare_memory_of_its_results() {
+    let mut catalog = Catalog::new();
+    let read = async |_: ToolContext, _: Value| {
+        let mut text = String::with_capacity(10_000);
+        text.push_str("short");
+        text
+    };
+    catalog.register(tool("reads"), read).unwrap();
+    let mut session = session(&catalog);
+    let driver = scripted([calling(&["reads"]), Turn::answer("done")]);
+    driver.run(&mut session, "go").await.unwrap();
+    let mut parts = session.messages().iter().flat_map(|message| &message.parts);
+    let result = parts.find_map(|part| match part {
+        Part::ToolResult { result, .. } => Some(result),
+        _ => None,
+    });
+    let [Content::Text { text }] = &result.unwrap().content[..] else {
+        panic!("{result:?}")
+    };
+    assert_eq!((text.as_str(), text.capacity()), ("short", 5));
 }
 
 #[tokio::test]

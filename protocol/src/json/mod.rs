@@ -53,7 +53,11 @@ pub struct Json(Arc<JsonForm>);
 
 enum JsonForm {
     Value(Wrapped),
-    Text { tree: Tree, value: OnceLock<Value> },
+    Text {
+        tree: Tree,
+        // Boxed, because few values are read as a `Value`.
+        value: OnceLock<Box<Value>>,
+    },
     Serialized(Serialized),
 }
 
@@ -69,12 +73,7 @@ impl Json {
     /// # Errors
     /// Returns [`InvalidJson`] with the position of the error.
     pub fn parse(text: impl Into<String>) -> Result<Self, InvalidJson> {
-        parse::parse(text.into()).map(|tree| {
-            Self(Arc::new(JsonForm::Text {
-                tree,
-                value: OnceLock::new(),
-            }))
-        })
+        parse::parse(text.into()).map(|tree| Self(Arc::new(tree.into())))
     }
 
     /// Serializes a Rust type to JSON text. The text is parsed only on first access; of a repeated key, the last value counts.
@@ -132,7 +131,9 @@ impl Json {
     pub fn value(&self) -> &Value {
         match &*self.0 {
             JsonForm::Value(wrapped) => &wrapped.value,
-            JsonForm::Text { tree, value } => value.get_or_init(|| Node::root(tree).to_value()),
+            JsonForm::Text { tree, value } => {
+                value.get_or_init(|| Box::new(Node::root(tree).to_value()))
+            }
             JsonForm::Serialized(serialized) => serialized.as_json().value(),
         }
     }
@@ -143,9 +144,35 @@ impl Json {
             Ok(JsonForm::Value(mut wrapped)) => std::mem::take(&mut wrapped.value),
             Ok(JsonForm::Text { tree, value }) => value
                 .into_inner()
-                .unwrap_or_else(|| Node::root(&tree).to_value()),
+                .map_or_else(|| Node::root(&tree).to_value(), |value| *value),
             Ok(JsonForm::Serialized(serialized)) => serialized.as_json().value().clone(),
             Err(shared) => Self(shared).value().clone(),
+        }
+    }
+
+    /// Frees memory that the JSON does not need: spare room, values that were built from its text, and the maps of a wrapped [`Value`],
+    /// which take many times the room of their members. Does nothing if other clones exist.
+    pub fn shrink_to_fit(&mut self) {
+        let Some(form) = Arc::get_mut(&mut self.0) else {
+            return;
+        };
+        if let JsonForm::Value(Wrapped { value, extent }) = form
+            && extent.depth <= MAX_DEPTH
+            && let Ok(tree) = parse::parse(compact_json((&*value).into()))
+        {
+            *form = tree.into();
+        }
+        match form {
+            JsonForm::Value(_) => {}
+            JsonForm::Text { tree, value } => {
+                tree.text.shrink_to_fit();
+                tree.marks.shrink_to_fit();
+                value.take();
+            }
+            JsonForm::Serialized(serialized) => {
+                serialized.text.shrink_to_fit();
+                serialized.parsed.take();
+            }
         }
     }
 
@@ -171,6 +198,13 @@ impl Json {
             return T::deserialize(NodeDeserializer::new(self.node(), Floats::AsIntegers));
         }
         as_sent
+    }
+}
+
+impl From<Tree> for JsonForm {
+    fn from(tree: Tree) -> Self {
+        let value = OnceLock::new();
+        Self::Text { tree, value }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Json, MAX_DEPTH};
 /// JSON text that `serde_json` wrote, without white space.
 pub(super) struct Serialized {
     pub(super) text: String,
-    parsed: OnceLock<Json>,
+    pub(super) parsed: OnceLock<Json>,
 }
 
 impl Serialized {

@@ -182,6 +182,26 @@ fn equality_ignores_form_and_order() {
 }
 
 #[test]
+fn json_that_is_shrunk_stays_the_same_without_maps() {
+    let deep = (0..=MAX_DEPTH).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    for value in [json!({"a\n": [1, -0.0, true, "x"], "b": {}}), deep] {
+        let serialized = Json::from_serialize(&value).unwrap();
+        for mut json in [value.clone().into(), serialized] {
+            assert_eq!(json.value(), &value);
+            let clone = json.clone();
+            json.shrink_to_fit();
+            assert_eq!(clone, value);
+            drop(clone);
+            json.shrink_to_fit();
+            assert_eq!(json, value);
+        }
+    }
+    let mut json = Json::from(json!({"path": "src/main.rs"}));
+    json.shrink_to_fit();
+    assert!(matches!(&*json.0, JsonForm::Text { value, .. } if value.get().is_none()));
+}
+
+#[test]
 fn a_member_is_found_in_small_and_in_large_objects() {
     for size in [0, 1, 16, 17, 300] {
         let value = json!(
@@ -338,6 +358,11 @@ proptest! {
             prop_assert_eq!(&json, &value);
             prop_assert_eq!(canonical_json(&json), canonical_json(&value));
             prop_assert!(json.to_string().len() <= json.extent().max_encoded_len());
+            let mut shrunk = json;
+            shrunk.shrink_to_fit();
+            prop_assert_eq!(&shrunk, &value);
+            prop_assert_eq!(canonical_json(&shrunk), canonical_json(&value));
+            prop_assert!(shrunk.to_string().len() <= shrunk.extent().max_encoded_len());
         }
         same_for_all(&value)?;
     }

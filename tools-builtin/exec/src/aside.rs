@@ -2,6 +2,7 @@
 
 mod carry;
 mod in_place;
+mod known;
 mod outcome;
 mod question;
 mod running;

@@ -101,11 +101,17 @@ fn check_files(settings: Settings) -> Result<Settings, SettingsError> {
 #[error("a program that still runs may have written {}; look at it, and start again when that program has ended", .0.display())]
 struct LeftByRunning(PathBuf);
 
-/// Creates the files that no program may create, and protects the programs on the `PATH`.
+/// Creates the files that no program may create, and protects the programs on the `PATH`, and what sessions of programs that run
+/// know as protected.
 fn prepare(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
     let Some(workspace) = host.service::<Workspace>() else {
         return Ok(host);
     };
     reserved_files::create(&workspace, &settings.secret_files()).map_err(SettingsError::service)?;
-    Ok(workspace.protect(host, &path_programs::places(&workspace)))
+    let host = workspace.protect(host, &path_programs::places(&workspace));
+    let Some(aside) = aside::folder() else {
+        return Ok(host);
+    };
+    let table = aside.with_known(workspace.root(), host.sensitive_paths().clone());
+    Ok(host.with_sensitive_paths(table))
 }

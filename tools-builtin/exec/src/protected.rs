@@ -31,6 +31,7 @@ use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive, is_started_at_root};
 pub(crate) use self::unlocked::Unlocked;
+use self::unlocked::{check_missed, is_closed, missed, open_to_owner};
 use crate::report::show_path;
 use crate::reserved::without_links;
 
@@ -80,8 +81,6 @@ pub(crate) struct Protected {
     linked: Vec<PathBuf>,
     /// The objects of git among them.
     linked_objects: Vec<PathBuf>,
-    /// The folders that were opened for the look.
-    unlocked: Vec<Unlocked>,
 }
 
 /// A path to look at.
@@ -115,6 +114,9 @@ impl Look {
     /// Looks at no more entries than this, and keeps no more bytes of content.
     fn find_among(&self, most: usize, bytes: Option<u64>) -> Result<Protected, ToolError> {
         let mut found = Protected::default();
+        if let Ok(root) = OpenFolder::open(&self.root) {
+            open_to_owner(&root);
+        }
         let names = fs::read_dir(&self.root).into_iter().flatten().flatten();
         found.top = names.map(|entry| entry.file_name()).collect();
         let mut left = most;
@@ -170,9 +172,19 @@ impl Look {
             let rest = rest.filter(|_| path.matches('/').count() < MAX_DEPTH);
             *left = rest.ok_or_else(too_many)?;
             let here = folder.entry(&name);
-            let Ok(metadata) = fs::symlink_metadata(&here) else {
-                continue;
+            let metadata = match fs::symlink_metadata(&here) {
+                Ok(metadata) => metadata,
+                Err(error) => {
+                    check_missed(&folder, &error, &absolute, &self.root)?;
+                    continue;
+                }
             };
+            if metadata.is_dir()
+                && is_closed(&metadata)
+                && let Ok(inner) = folder.open_inner(&name)
+            {
+                open_to_owner(&inner);
+            }
             let found = || {
                 metadata
                     .is_dir()
@@ -212,7 +224,6 @@ impl Look {
                 && self.judge.matters(&path);
             if metadata.is_dir() && tree.is_tree && !(is_protected && self.is_kept) {
                 self.enter(
-                    all,
                     &mut waiting,
                     (&path, &absolute),
                     (&folder, &name),
@@ -299,7 +310,6 @@ impl Look {
     /// Returns an error if this process cannot open another folder.
     fn enter(
         &self,
-        all: &mut Protected,
         waiting: &mut Vec<Waiting>,
         (path, absolute): (&str, &Path),
         (above, name): (&OpenFolder, &OsStr),
@@ -310,18 +320,15 @@ impl Look {
             Ok(folder) => Rc::new(folder),
             // A program that still runs has replaced or removed it.
             Err(error) if matches!(error.kind(), NotADirectory | NotFound) => return Ok(()),
+            Err(error) => return Err(missed(&error, absolute, &self.root)),
+        };
+        let entries: Vec<_> = match folder.read_dir() {
+            Ok(entries) => entries.flatten().collect(),
             Err(error) => {
-                let path = self.show(absolute);
-                return Err(ToolError::execution_failed(format!(
-                    "cannot look at {path} for files that run by themselves: {error}"
-                )));
+                check_missed(&folder, &error, absolute, &self.root)?;
+                Vec::new()
             }
         };
-        let entries = folder.read_dir().or_else(|error| {
-            all.unlocked.extend(Unlocked::at(above, name));
-            folder.read_dir().map_err(|_| error)
-        });
-        let entries: Vec<_> = entries.into_iter().flatten().flatten().collect();
         let above = if path == "." { "" } else { &format!("{path}/") };
         let has = |name: &str| {
             let mut names = entries.iter().map(|entry| entry.file_name());
@@ -442,12 +449,6 @@ impl Protected {
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let kept = self.found.iter().filter(|(_, found)| found.is_kept);
         kept.map(|(path, _)| path.clone()).collect()
-    }
-
-    /// Locks the folders that were opened for the look.
-    pub(crate) fn lock(&mut self) {
-        // The innermost first, because the way to it leads through the others.
-        while self.unlocked.pop().is_some() {}
     }
 
     /// Refuses paths that the walls cannot keep: symbolic links, and names that are not Unicode.

@@ -1,6 +1,5 @@
 //! [`Teller`]: tells the person at the host about protected files, where no call does.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tools::ProtectedFile;
@@ -22,8 +21,4 @@ impl Teller {
     }
 }
 
-impl fmt::Debug for Teller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Teller").finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Teller {});

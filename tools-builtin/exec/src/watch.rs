@@ -82,7 +82,6 @@ impl Watch {
             Some(_) => look.find_with_content()?,
             None => look.find()?,
         };
-        before.lock();
         // The program writes no objects of another repository, such as the one that this one was cloned from.
         separate_linked(&look, before.linked_objects());
         if let Some(aside) = &aside {
@@ -143,13 +142,13 @@ impl Watch {
             };
             let put = record.as_ref().map_or(Ok(()), RunningRecord::put_later);
             let settled = match look.find() {
-                Ok(mut now) if put.is_ok() => {
+                Ok(now) if put.is_ok() => {
                     let aside = aside.as_ref();
                     let mut settled = Settled::new(
                         aside,
                         look,
                         &self.before,
-                        &mut now,
+                        &now,
                         &self.origin,
                         teller.clone(),
                     );

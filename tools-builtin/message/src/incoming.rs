@@ -1,6 +1,5 @@
 //! [`Inbox`]: takes the messages that come in.
 
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -189,10 +188,4 @@ impl Inbox {
     }
 }
 
-impl fmt::Debug for Inbox {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inbox")
-            .field("folder", &self.folder)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Inbox { folder });

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use tools::Source;
-use tools::linked::NamedSubmission;
 
 use crate::channel_settings::{Channel, ChannelSettings};
 use crate::error::ChannelError;
@@ -105,14 +104,4 @@ pub enum FieldType {
 
 inventory::collect!(ChannelKind);
 
-impl NamedSubmission for ChannelKind {
-    const NOUN: &'static str = "type of channel";
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-}
+tools::named_submission!(ChannelKind, "type of channel");

@@ -1,6 +1,5 @@
 //! [`Clock`]: the time source of `time.now`.
 
-use std::fmt;
 use std::time::SystemTime;
 
 /// A time source that a host adds to the context, such as the recorded time of a replayed session.
@@ -30,8 +29,4 @@ impl Clock {
     }
 }
 
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clock").finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Clock {});

@@ -102,6 +102,15 @@ impl Git {
         )
     }
 
+    /// Returns the keys and values of a file of settings, without those that it includes. Returns `None` if git cannot read it.
+    pub(crate) fn settings(&self, file: &str) -> Option<Vec<u8>> {
+        let mut command = self.command();
+        // Git reads no file at all in a repository with a fault.
+        command.env("GIT_DIR", "/dev/null");
+        command.args(["config", "--file", file, "--no-includes", "--list", "-z"]);
+        answer(command.spawn().ok()?, Instant::now() + LIMIT)
+    }
+
     /// Returns the ids in all lines `commit <id>` that git writes, however long it takes.
     pub(crate) fn commits(&self, args: &[&str]) -> Option<BTreeSet<String>> {
         let mut child = self.command().args(args).spawn().ok()?;

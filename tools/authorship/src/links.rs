@@ -50,11 +50,11 @@ impl Targets {
                 .ok()
                 .filter(|path| !root.starts_with(path))
         };
-        let git = Repository::nearest(root).map(|repository| repository.folder());
+        let git = Repository::nearest(root).map_or_else(BTreeSet::new, |it| it.folders());
         let of_git = git
             .iter()
             .flat_map(|git| OF_GIT.map(|name| git.join(name)))
-            .chain(git.clone());
+            .chain(git.iter().cloned());
         let named = places.named.iter().filter(|path| path.is_absolute());
         let named = of_git.chain(named.cloned());
         let mut protected: Vec<PathBuf> = named.filter_map(|path| inner(&path)).collect();
@@ -293,12 +293,8 @@ mod tests {
     fn the_folder_of_git_counts_wherever_a_file_names_it() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let git = ["init", "--quiet", "--separate-git-dir", "meta"];
-        let status = std::process::Command::new("git")
-            .args(git)
-            .current_dir(&root)
-            .status();
-        assert!(status.unwrap().success());
+        fs::create_dir_all(root.join("meta/hooks")).unwrap();
+        fs::write(root.join(".git"), "gitdir: meta\n").unwrap();
         symlink("../../scripts/hook", root.join("meta/hooks/pre-commit")).unwrap();
         symlink("../dot/config", root.join("meta/config.worktree")).unwrap();
         let targets = Targets::find(&root, &Places::default()).paths;
@@ -307,6 +303,20 @@ mod tests {
             targets,
             BTreeSet::from(expected.map(|path| root.join(path)))
         );
+    }
+
+    #[test]
+    fn the_hooks_of_a_repository_count_in_its_worktree() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for folder in [".bare/hooks", ".bare/worktrees/w"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join(".git"), "gitdir: .bare/worktrees/w\n").unwrap();
+        symlink("../../scripts/hook", root.join(".bare/hooks/pre-commit")).unwrap();
+        let targets = Targets::find(&root, &Places::default()).paths;
+        let target = root.join(".bare/hooks/../../scripts/hook");
+        assert_eq!(targets, BTreeSet::from([target]));
     }
 
     #[test]

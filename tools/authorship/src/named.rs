@@ -1,6 +1,5 @@
 //! [`GitNames`]: the files and folders that settings and variables of git name, such as a folder of hooks.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -73,7 +72,7 @@ pub(crate) fn protect(settings: Settings) -> Settings {
     };
     let of_repositories = Repository::around(&root)
         .take(MAX_REPOSITORIES)
-        .filter_map(|repository| GitNames::of_repository(&repository, &root));
+        .map(|repository| GitNames::of_repository(&repository, &root));
     let of_user = GitNames::of_user(&root);
     let content = of_user.paths.iter().map(|path| path.join("**"));
     let control: Vec<_> = content.chain(of_user.paths.iter().cloned()).collect();
@@ -86,15 +85,14 @@ pub(crate) fn protect(settings: Settings) -> Settings {
     let above = above.take_while(|above| above.starts_with(&top));
     let home = folders::home().and_then(|home| home.canonicalize().ok());
     let around: Vec<_> = above.map(Path::to_owned).chain(home).collect();
-    let programs = program_folders(&root);
-    let targets = Targets::find(
-        &root,
-        &Places {
-            around,
-            named,
-            programs,
-        },
-    );
+    let mut programs = folders::of_programs(&root);
+    programs.retain(|folder| !OF_SYSTEM.iter().any(|one| folder.starts_with(one)));
+    let of_links = Places {
+        around,
+        named,
+        programs,
+    };
+    let targets = Targets::find(&root, &of_links);
     if targets.is_cut {
         program::warn(TOO_MANY);
     }
@@ -111,17 +109,6 @@ pub(crate) fn protect(settings: Settings) -> Settings {
     settings
 }
 
-/// Returns the folders of the `PATH`, and `~/bin`, which login shells add, except for those of the system.
-fn program_folders(root: &Path) -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let of_home = folders::home().map(|home| home.join("bin"));
-    let folders = std::env::split_paths(&path).map(|folder| root.join(folder));
-    folders
-        .chain(of_home)
-        .filter(|folder| !OF_SYSTEM.iter().any(|one| folder.starts_with(one)))
-        .collect()
-}
-
 /// The paths that git runs, reads or obeys because of settings and variables. They need not exist.
 #[derive(Debug, Default)]
 struct GitNames {
@@ -134,15 +121,10 @@ struct GitNames {
 }
 
 impl GitNames {
-    /// Returns what the settings of a repository at or above a root name, and the files that they include under any condition. Returns
-    /// `None` without git.
-    fn of_repository(repository: &Repository, root: &Path) -> Option<Self> {
-        let git = Git::find(repository)?;
+    /// Returns what the settings of a repository at or above a root name, and the files that they include under any condition.
+    fn of_repository(repository: &Repository, root: &Path) -> Self {
         let top = &repository.top;
-        let folders = git.answer(&["rev-parse", "--git-dir", "--git-common-dir"]);
-        let folders = String::from_utf8_lossy(&folders.unwrap_or_default()).into_owned();
-        // Both are the same folder, except in a worktree.
-        let folders: BTreeSet<_> = folders.lines().map(|folder| top.join(folder)).collect();
+        let folders = repository.folders();
         // Other worktrees of the repository can lie below the root.
         let worktrees = folders
             .iter()
@@ -153,13 +135,14 @@ impl GitNames {
             .iter()
             .chain(&worktrees)
             .flat_map(|folder| ["config", "config.worktree"].map(|name| folder.join(name)));
-        let mut named = Self::read(&git, files.collect(), root, top);
+        let git = Git::find(repository);
+        let mut named = Self::read(git.as_ref(), files.collect(), root, top);
         // Git runs what links in a folder of git elsewhere lead to.
         let elsewhere = folders.iter().filter(|folder| !folder.starts_with(root));
         named
             .paths
             .extend(elsewhere.map(|folder| folder.join("hooks")));
-        Some(named)
+        named
     }
 
     /// Returns the user's and the system's settings files of git, those that they include under any condition, and what their values and the
@@ -188,10 +171,9 @@ impl GitNames {
         let elsewhere = elsewhere.filter_map(|folder| std::path::absolute(folder).ok());
         let of_repository =
             elsewhere.flat_map(|folder| ["config", "config.worktree"].map(|it| folder.join(it)));
-        let mut named = Git::find(&around).map_or_else(Self::default, |git| {
-            let files = files.iter().cloned().chain(of_repository);
-            Self::read(&git, files.collect(), root, &around.top)
-        });
+        let all = files.iter().cloned().chain(of_repository).collect();
+        let git = Git::find(&around);
+        let mut named = Self::read(git.as_ref(), all, root, &around.top);
         named.paths.extend(files);
         for (name, value) in std::env::vars_os() {
             let name = name.to_string_lossy();
@@ -212,17 +194,21 @@ impl GitNames {
 
     /// Reads settings files and those that they include. Relative paths in them lie below the folder of the file, the root, or the top of the
     /// repository.
-    fn read(git: &Git, mut files: Vec<PathBuf>, root: &Path, top: &Path) -> Self {
+    fn read(git: Option<&Git>, mut files: Vec<PathBuf>, root: &Path, top: &Path) -> Self {
         let mut named = Self::default();
         let own = files.len();
         let mut read = 0;
         while read < files.len().min(MAX_FILES) {
             let file = files[read].clone();
             read += 1;
-            let list = file.to_str().filter(|_| file.is_file()).and_then(|file| {
-                git.answer(&["config", "--file", file, "--no-includes", "--list", "-z"])
-            });
-            let list = String::from_utf8_lossy(&list.unwrap_or_default()).into_owned();
+            if !file.is_file() {
+                continue;
+            }
+            let list = git.and_then(|git| git.settings(file.to_str()?));
+            let list = match list {
+                Some(list) => String::from_utf8_lossy(&list).into_owned(),
+                None => list_by_lines(&fs::read(&file).unwrap_or_default()),
+            };
             let below = [file.parent().unwrap_or(root), root, top];
             // The name of a key is in small letters, except for the middle part.
             for (key, value) in list.split('\0').filter_map(|line| line.split_once('\n')) {
@@ -315,6 +301,25 @@ impl GitNames {
     }
 }
 
+/// Returns the settings of a file that git cannot read, as git lists those of others: a person may repair it, or have another git. The head of
+/// a section ends with its line, or with the text.
+fn list_by_lines(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let (mut section, mut list) = (String::new(), String::new());
+    for line in text.lines().map(str::trim) {
+        if let Some(head) = line.strip_prefix('[') {
+            let name = head.split([' ', ']', '"', '.']).next().unwrap_or_default();
+            section = name.to_ascii_lowercase();
+        }
+        if let Some((name, value)) = line.split_once('=') {
+            let name = name.rsplit(']').next().unwrap_or(name).trim();
+            let name = name.to_ascii_lowercase();
+            list += &format!("{section}.{name}\n{}\0", value.trim().trim_matches('"'));
+        }
+    }
+    list
+}
+
 /// Returns true if a word of a command is one before the folder of hooks or of a template.
 fn names_folder(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
@@ -397,6 +402,13 @@ mod tests {
             assert_eq!(place(Path::new("/x"), text), home.join("a"), "{text}");
         }
         assert_eq!(place(Path::new("/x"), "~other/a"), Path::new("/x/~other/a"));
+    }
+
+    #[test]
+    fn settings_that_git_cannot_read_are_read_by_lines() {
+        let text = b"[core\n hooksPath = \"tools/x\" \n[remote \"o.x\"] url = a\n[include]path=../b=c\nplain\n";
+        let list = "core.hookspath\ntools/x\0remote.url\na\0include.path\n../b=c\0";
+        assert_eq!(list_by_lines(text), list);
     }
 
     #[test]

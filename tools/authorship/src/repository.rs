@@ -1,5 +1,6 @@
 //! [`Repository`]: the repository to which the files of a workspace belong.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// The name of a folder of git.
@@ -51,13 +52,26 @@ impl Repository {
     }
 
     /// Returns the folder of git, also where a file names it, as in a worktree and after `git init --separate-git-dir`.
-    pub(crate) fn folder(&self) -> PathBuf {
+    fn folder(&self) -> PathBuf {
         let git = self.git();
         let text = std::fs::read_to_string(&git).unwrap_or_default();
         match text.strip_prefix("gitdir: ") {
             Some(folder) => self.top.join(folder.trim_end()),
             None => git,
         }
+    }
+
+    /// Returns the folder of git, and that of the repository to which a worktree belongs, also where git itself finds a fault in them.
+    pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
+        let own = self.folder();
+        let named = std::fs::read_to_string(own.join("commondir"));
+        let named = named.ok().map(|common| own.join(common.trim_end()));
+        let outer = own.parent().filter(|above| above.ends_with("worktrees"));
+        let outer = outer.and_then(Path::parent).map(Path::to_owned);
+        let folders = [own].into_iter().chain(named).chain(outer);
+        folders
+            .map(|folder| folder.canonicalize().unwrap_or(folder))
+            .collect()
     }
 
     /// Returns true if the repository has all its data in a folder of its own.

@@ -1,7 +1,6 @@
 //! [`ClientCalls`]: the calls of the clients that a command serves.
 
 use std::any::Any;
-use std::fmt;
 use std::path::PathBuf;
 
 use tools::protocol::Json;
@@ -35,10 +34,4 @@ pub struct ClientCallsRequest<'a> {
     pub cancellation: &'a CancellationToken,
 }
 
-impl fmt::Debug for ClientCalls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientCalls")
-            .field("select", &self.select)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: ClientCalls { select });

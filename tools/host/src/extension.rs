@@ -4,13 +4,11 @@ mod command;
 mod linked;
 
 use std::any::Any;
-use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use serde_json::Value;
-use tools::linked::NamedSubmission;
 use tools::{Clause, Digest, Entry, Host, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
@@ -231,23 +229,6 @@ impl Parts {
     };
 }
 
-impl NamedSubmission for Extension {
-    const NOUN: &'static str = "extension";
+tools::named_submission!(Extension, "extension");
 
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-}
-
-impl fmt::Debug for Extension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extension")
-            .field("name", &self.name)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Extension { name, source });

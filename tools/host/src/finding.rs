@@ -30,7 +30,7 @@ pub struct Finding {
 /// All that `doctor` says of a family.
 #[derive(Clone, Debug, Default)]
 pub struct FamilyReport {
-    /// Facts, each on one line.
+    /// Facts, each on one line. A line that begins with two blanks is a command, which no page breaks.
     pub lines: Vec<String>,
     /// Problems.
     pub findings: Vec<Finding>,

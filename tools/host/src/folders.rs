@@ -59,6 +59,20 @@ pub fn home() -> Option<PathBuf> {
     Some(base()?.home_dir().to_owned())
 }
 
+/// Returns the folders of the `PATH` as a shell that works in this one reads them, and `~/bin`, which login shells add.
+pub fn of_programs(working: &Path) -> Vec<PathBuf> {
+    let home = home();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Bash takes a `~` in the value for the home, where other shells look for a folder of this name.
+    let in_home = |folder: &Path| Some(home.as_ref()?.join(folder.strip_prefix("~").ok()?));
+    let folders = std::env::split_paths(&path)
+        .flat_map(|folder| [in_home(&folder), Some(working.join(folder))]);
+    folders
+        .chain([home.as_ref().map(|home| home.join("bin"))])
+        .flatten()
+        .collect()
+}
+
 /// Returns the folders in which files with ordinary names run or configure the user's programs: `$XDG_CONFIG_HOME` and `~/.config`.
 pub fn of_settings() -> Vec<PathBuf> {
     let folders = base().map(|base| vec![base.config_dir(), base.home_dir().join(".config")]);

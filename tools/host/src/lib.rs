@@ -44,5 +44,5 @@ pub use remote_tools::{
 };
 pub use retention::{Retention, RetentionKeys, SessionFiles};
 pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};
-pub use size::Size;
+pub use size::describe_size;
 pub use written_file::{WrittenFile, WrittenFiles, is_document};

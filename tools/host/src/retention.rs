@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::declare_keys;
-use crate::settings::{Key, Setting, Settings, duration, size};
-use crate::size::Size;
+use crate::settings::{Key, Setting, Settings, duration};
 
 /// The default time for which a recorded session is kept: 30 days.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The size of all recorded sessions above which the oldest ones are removed: 1 GB.
+const MAX_BYTES: u64 = 1_000_000_000;
 
 /// The number of newest sessions that are kept whatever their age and size, so that a person who returns after a while finds the last ones.
 const KEPT: usize = 10;
@@ -21,10 +23,6 @@ declare_keys! {
     /// The time after its last change for which a recorded session is kept
     max_age: Setting<Duration> =
         Key::new("sessions.max_age", duration(), Setting::from_default(MAX_AGE), "\"30d\"");
-
-    /// The size of all recorded sessions above which the oldest ones are removed
-    max_bytes: Setting<Size> =
-        Key::new("sessions.max_bytes", size(), Setting::from_default(Size::from_bytes(200_000_000)), "\"200MB\"");
 }
 
 /// The limits of the recorded sessions of all workspaces.
@@ -71,7 +69,7 @@ impl Retention {
         let keys: &RetentionKeys = settings.of();
         Self {
             max_age: keys.max_age.value,
-            max_bytes: keys.max_bytes.value.bytes(),
+            max_bytes: MAX_BYTES,
             keep: KEPT,
         }
     }

@@ -32,14 +32,14 @@ pub use file::{
 pub use key::{AnyKey, FileUse, FlagValue, Key, KeyAbout, KeyFlag};
 pub use kind::{
     Kind, accumulated_list, boolean, converted_tables, duration, float, integer, items,
-    named_tables, printed_text, replaced_list, size, tables, text,
+    named_tables, printed_text, replaced_list, tables, text,
 };
 /// Used by [`declare_keys!`].
 #[doc(hidden)]
 pub use once_cell::sync::Lazy;
 pub use origin::{Origin, Setting};
 pub use parser::{
-    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, host, key_source, non_blank, number,
+    Base, ENVIRONMENT, Parser, clause, directory, file, host, key_source, non_blank, number,
     proxy_url, switch, time, url, variable,
 };
 pub use project::{

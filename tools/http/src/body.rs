@@ -1,8 +1,8 @@
 //! [`Body`]: the body of an answer, as it arrives.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, io};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
@@ -183,14 +183,7 @@ impl Arriving {
     }
 }
 
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body")
-            .field("url", &self.url.as_str())
-            .field("received", &self.received)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Body { url = self.url.as_str(), received });
 
 /// A response whose body is read as it arrives, from [`HttpClient::stream`](crate::HttpClient::stream). A drop closes the connection.
 ///

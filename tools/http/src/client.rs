@@ -1,6 +1,5 @@
 //! [`HttpClient`]: the service that makes requests for tools.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -239,11 +238,7 @@ impl HttpClient {
     }
 }
 
-impl fmt::Debug for HttpClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpClient").finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: HttpClient {});
 
 impl Default for HttpClient {
     /// Creates a client with default options.

@@ -1,10 +1,10 @@
 //! [`Connection`]: a connection for another protocol than HTTP.
 
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::{fmt, io};
 
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -141,11 +141,4 @@ impl AsyncWrite for Connection {
     }
 }
 
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
-            .field("host", &location::net_host(&self.url))
-            .field("is_encrypted", &self.is_encrypted())
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Connection { host = location::net_host(&self.url), is_encrypted = self.is_encrypted() });

@@ -1,6 +1,5 @@
 //! [`HttpOptions`]: the options of a client.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::limits::HttpLimits;
@@ -33,12 +32,4 @@ pub struct HttpOptions {
     pub resolver: Option<Arc<dyn Resolver>>,
 }
 
-impl fmt::Debug for HttpOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpOptions")
-            .field("private_hosts", &self.private_hosts)
-            .field("secrets", &self.secrets)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: HttpOptions { private_hosts, secrets, limits });

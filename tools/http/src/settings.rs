@@ -5,9 +5,7 @@ mod keys;
 mod place;
 pub(crate) mod report;
 
-pub use client::{
-    backend_client, bound_key, channel_client, client, limits, server_options, service_key,
-};
+pub use client::{backend_client, bound_key, channel_client, client, server_options, service_key};
 pub use keys::HttpKeys;
 pub use place::SecretPlace;
 pub use report::list_set;

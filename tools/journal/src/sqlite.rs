@@ -159,13 +159,7 @@ fn canonical(result: &ToolResult) -> Result<String, JournalError> {
     Ok(canonical_json(&json))
 }
 
-impl std::fmt::Debug for SqliteJournal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteJournal")
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: SqliteJournal { options });
 
 /// Options for [`SqliteJournal::open`](crate::SqliteJournal::open).
 #[derive(Clone, Debug)]

@@ -89,7 +89,7 @@ pub(super) async fn before_deadline<F: Future>(
     poll_fn(|task| {
         if let Poll::Ready(output) = future.as_mut().poll(task) {
             // The future may have blocked beyond the deadline, before its timer could fire.
-            return Poll::Ready(end_reason(call).map_or(Ok(output), Err));
+            return Poll::Ready(end_reason(call, Instant::now()).map_or(Ok(output), Err));
         }
         alarm
             .get_or_insert_with(|| Alarm::new(call))
@@ -99,13 +99,13 @@ pub(super) async fn before_deadline<F: Future>(
     .await
 }
 
-/// Returns the error of a call that was cancelled or is past its deadline, or `None` if it continues. Reads the clock directly, because
+/// Returns the error of a call that was cancelled or is past its deadline, or `None` if it continues. `now` is read from the clock, because
 /// a busy tool can prevent a timer from firing.
-pub(super) fn end_reason(call: &CallScope) -> Option<ToolErrorKind> {
+pub(super) fn end_reason(call: &CallScope, now: Instant) -> Option<ToolErrorKind> {
     if call.caller.is_cancelled() {
         return Some(ToolErrorKind::Cancelled);
     }
-    (Instant::now() >= call.deadline.at()).then(|| late(call))
+    (now >= call.deadline.at()).then(|| late(call))
 }
 
 /// Wakes a waiting call at cancellation or its deadline. Created when the call first waits, which most calls never do.

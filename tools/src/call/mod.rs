@@ -325,9 +325,9 @@ async fn run_stages(
         if let Some(result) = replayed? {
             return Ok(result);
         }
+        // The wait for the journal does not count against the call's deadline.
+        time_limit = caller.deadline_for(entry);
     }
-    // The wait for the journal does not count against the call's deadline.
-    time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || {
         validate::validate_in(Some(&caller), entry, &arguments, checked)
     })?;

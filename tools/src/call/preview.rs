@@ -1,6 +1,5 @@
 //! Preview: lets a tool describe the effect of a call that a person is asked about.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -85,14 +84,8 @@ impl PreviewRequest<'_> {
     }
 }
 
-/// Shows no arguments, because these contain secrets.
-impl fmt::Debug for PreviewRequest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreviewRequest")
-            .field("tool", self.entry.name())
-            .finish_non_exhaustive()
-    }
-}
+// Shows no arguments, because these contain secrets.
+crate::debug_fields!(self: PreviewRequest<'_> { tool = self.entry.name() });
 
 /// The scope of a preview. A nested call could change something, and would be in no journal.
 struct NoTools;

@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+
+use tokio::time::Instant;
 
 use super::clock::{Alarm, end_reason};
 use crate::context::{CallScope, ToolContext};
@@ -65,8 +66,10 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
         let this = &mut *self;
         let since = this.since.take().unwrap_or_else(Instant::now);
         let polled = Pin::new(&mut this.handler).poll(task);
+        // The clock is read once, because a read takes a part of a short call.
+        let now = Instant::now();
         if let Some(entry) = this.entry {
-            entry.note_hold(since);
+            entry.note_hold(now - since);
         }
         let outcome = match polled {
             // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
@@ -77,7 +80,7 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
             Poll::Pending => None,
         };
         // After the end, a result is dropped even if it is here: a driver may have stopped waiting and answered the model.
-        let kind = match (end_reason(this.call), outcome) {
+        let kind = match (end_reason(this.call, now), outcome) {
             (Some(kind), _) => kind,
             (None, Some(result)) => return Poll::Ready(result.map_err(own_failure)),
             (None, None) => {

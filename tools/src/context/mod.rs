@@ -273,15 +273,11 @@ impl ToolContext {
     }
 }
 
-impl std::fmt::Debug for ToolContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ToolContext")
-            .field("tool", &self.tool())
-            .field("call_id", &self.call_id())
-            .field("session", &self.session())
-            .field("grant", self.grant())
-            .field("services", self.services())
-            .field("depth", &self.depth())
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(self: ToolContext {
+    tool = self.tool(),
+    call_id = self.call_id(),
+    session = self.session(),
+    grant = self.grant(),
+    services = self.services(),
+    depth = self.depth()
+});

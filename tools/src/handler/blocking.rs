@@ -80,7 +80,7 @@ pub fn run_short(
         let outcome = function(cx, arguments);
         // A lint tells a slow tool from a busy machine by the second call.
         if let Some(entry) = cx.entry() {
-            entry.note_elsewhere(since);
+            entry.note_elsewhere(since.elapsed());
         }
         outcome
     })

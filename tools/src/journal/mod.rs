@@ -32,7 +32,6 @@
 
 mod record;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -117,14 +116,8 @@ impl Checkpoint {
     }
 }
 
-impl fmt::Debug for Checkpoint {
-    /// Shows the number of messages only, because arguments in them may be secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Checkpoint")
-            .field("messages", &self.messages.len())
-            .finish_non_exhaustive()
-    }
-}
+// Shows the number of messages only, because arguments in them may be secret.
+crate::debug_fields!(self: Checkpoint { messages = self.messages.len() });
 
 /// An identifier that a journal assigns to a checkpoint, unique within its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

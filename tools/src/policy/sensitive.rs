@@ -167,6 +167,7 @@ impl SensitivePaths {
             self.index.add(self.paths.len(), &path.pattern);
             self.paths.push(path);
         }
+        self.paths.shrink_to_fit();
         self
     }
 

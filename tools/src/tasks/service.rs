@@ -1,7 +1,6 @@
 //! [`Tasks`]: the tasks of an agent.
 
 use std::any::Any;
-use std::fmt;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -377,10 +376,4 @@ impl Drop for Tasks {
     }
 }
 
-impl fmt::Debug for Tasks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tasks")
-            .field("handles", &self.entries().len())
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(self: Tasks { handles = self.entries().len() });

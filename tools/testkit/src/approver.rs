@@ -1,7 +1,6 @@
 //! [`RecordingApprover`]: an approver that decides by script and records the requests.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use tools::IgnorePoison as _;
@@ -121,10 +120,4 @@ impl Approver for RecordingApprover {
     }
 }
 
-impl fmt::Debug for RecordingApprover {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordingApprover")
-            .field("requests", &self.requests())
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: RecordingApprover { requests = self.requests() });

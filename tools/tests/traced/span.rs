@@ -203,14 +203,9 @@ async fn a_call_that_a_tool_makes_has_its_span_in_that_of_the_tool() {
         };
         assert_eq!((outer.parent, inner.parent), (None, Some(*number)), "{way}");
         assert_eq!(inner.fields["gen_ai.tool.name"], "inner");
-        assert_eq!(
-            outer.events,
-            if tool == "blocks" {
-                vec!["on the thread"]
-            } else {
-                vec![]
-            }
-        );
+        // On a busy machine, any call may hold its thread for long enough to be noted.
+        let is_on_thread = outer.events.iter().any(|event| *event == "on the thread");
+        assert_eq!(is_on_thread, tool == "blocks", "{:?}", outer.events);
     }
 }
 

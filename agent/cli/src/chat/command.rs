@@ -5,9 +5,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use tools::{Clause, join};
 
 use crate::policy;
-use host::PromptCall;
-use host::shell;
 use host::ungranted::{Ungranted, flags};
+use host::{PromptCall, shell};
 
 /// A line of a chat.
 #[derive(Debug)]

@@ -15,9 +15,8 @@ use crate::error::Error;
 use crate::host_options::HostOptions;
 use crate::session_view::SessionView;
 use crate::{interrupt, notice, output, output_file, refusal, tool_list};
-use host::duration;
-use host::exit::Exit;
 use host::ungranted::{self, GRANT};
+use host::{Exit, duration};
 
 /// The reason that a call has no services of a session.
 const OF_SESSIONS: &str = "only a session has it; use `run` or `chat`";

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use agent::provider;
 use clap::Args;
-use host::{FamilyReport, Finding};
+use host::{Exit, FamilyReport, Finding, fit};
 use terminal::stdout;
 use tools::{Services, counted};
 
@@ -17,8 +17,6 @@ use crate::notice::{BAD, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
 use crate::{disclosure, linked, no_provider, output, session};
-use host::exit::Exit;
-use host::fit;
 use tools::visible::visible;
 
 /// The command that lists all settings.
@@ -78,15 +76,11 @@ impl DoctorArgs {
             documents.try_for_each(output::json)?;
         } else {
             let absent: Vec<_> = families.iter().filter_map(|report| report.absent).collect();
-            let lines = report(&findings, &absent).into_iter().chain(facts);
-            let width = stdout::width();
-            let lines = lines.map(|line| {
-                // A shell runs each line of a command that is broken.
-                if ["  ", "fix: "].iter().any(|start| line.starts_with(start)) {
-                    return format!("{line}\n");
-                }
-                fit::hanging(&line, width, "", "  ")
+            let facts = facts.iter().map(|line| match line.strip_prefix("  ") {
+                Some(command) => format!("  {command}\n"),
+                None => wrap(line),
             });
+            let lines = report(&findings, &absent).into_iter().chain(facts);
             stdout::page(&lines.collect::<String>())?;
         }
         Ok(Exit::Problems.when(!findings.is_empty()))
@@ -158,7 +152,12 @@ async fn facts(
     Ok((lines.collect(), families))
 }
 
-/// Returns a line for each finding.
+/// Returns a line with further ones below it, which are indented.
+fn wrap(line: &str) -> String {
+    fit::hanging(line, stdout::width(), "", "  ")
+}
+
+/// Returns the lines of each finding. A command stays whole, because a shell runs each line of one that is broken.
 fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
     if findings.is_empty() {
         let but = absent.iter();
@@ -166,10 +165,8 @@ fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
             .map(|tool| format!("; {tool} is not available, see below"))
             .collect();
         let count = tools::list().len();
-        return vec![format!(
-            "{}: {count} tools, no problems{but}",
-            paint(GOOD, "ok")
-        )];
+        let ok = paint(GOOD, "ok");
+        return vec![wrap(&format!("{ok}: {count} tools, no problems{but}"))];
     }
     let count = counted(findings.len() as u64, "problem");
     let lines = findings.iter().flat_map(|finding| {
@@ -179,11 +176,13 @@ fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
         let name = name.unwrap_or_default();
         let line = format!("{check}: {name}{}", visible(&finding.message));
         let fix = finding.fix.iter();
-        [line]
-            .into_iter()
-            .chain(fix.map(|fix| format!("fix: {}", paint(STRONG, visible(fix)))))
+        let fix = fix.map(|fix| format!("fix: {}\n", paint(STRONG, visible(fix))));
+        [wrap(&line)].into_iter().chain(fix)
     });
-    [paint(BAD, count)].into_iter().chain(lines).collect()
+    [wrap(&paint(BAD, count))]
+        .into_iter()
+        .chain(lines)
+        .collect()
 }
 
 #[cfg(test)]
@@ -319,7 +318,8 @@ mod tests {
         let [usual, without_speech] =
             [&[][..], &["tts.speak"]].map(|absent| super::report(&[], absent).concat());
         assert!(
-            usual.ends_with("no problems") && without_speech.contains("tts.speak is not available"),
+            usual.ends_with("no problems\n")
+                && without_speech.contains("tts.speak is not available"),
             "{without_speech:?}"
         );
         assert_eq!(

@@ -25,7 +25,7 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "GLOB")]
     select: Vec<String>,
 
-    /// Print strict definitions of the tools that have one, as with the setting `strict`
+    /// Print strict definitions of the tools that have one
     #[arg(long)]
     strict: bool,
 
@@ -52,7 +52,7 @@ impl ExportArgs {
         let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        let strictness = if self.strict || settings.program().strict.value {
+        let strictness = if self.strict {
             Strictness::Strict
         } else {
             Strictness::Relaxed

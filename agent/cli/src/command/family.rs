@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subco
 use host::sessions::Sessions;
 use host::{
     Argument, ArgumentRule, Arguments, ClientCalls, ClientCallsRequest, CommandContext,
-    CommandError, CommandFuture, Finding, FoundTool, ValueForm, ValueKind,
+    CommandError, CommandFuture, Exit, Finding, FoundTool, ValueForm, ValueKind,
 };
 use terminal::stdout;
 use tools::{CancellationToken, Digest, Host};
@@ -24,7 +24,6 @@ use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 use crate::session_view::SessionView;
 use crate::{interrupt, notice, output, tool_list};
-use host::exit::Exit;
 
 /// A command of a family with its arguments.
 #[derive(Debug)]

@@ -17,9 +17,8 @@ use crate::notice::{self, BAD, FAINT, GOOD, STRONG, paint};
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::{output, program};
-use host::duration;
-use host::exit::Exit;
 use host::table::Table;
+use host::{Exit, duration};
 use tools::visible::visible;
 
 use check::Answer;

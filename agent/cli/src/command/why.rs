@@ -15,9 +15,7 @@ use crate::host_options::HostOptions;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
 use crate::session_view::SessionView;
 use crate::{output, tool_list};
-use host::exit::Exit;
-use host::fit;
-use host::shell;
+use host::{Exit, fit, shell};
 use tools::visible::visible;
 
 /// Explain whether a call of a model would be allowed, asked about or refused

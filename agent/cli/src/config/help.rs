@@ -1,11 +1,10 @@
 //! The documentation of the settings file, made from the declarations of the keys.
 
-use host::folders;
 use host::settings::{KeyAbout, Values};
+use host::{fit, folders};
 use tools::join;
 
 use crate::program;
-use host::fit;
 
 /// Returns the text of `config --help` on files and keys.
 pub(crate) fn help() -> String {

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{Cost, KeySource, ModelChoice, ReasoningEffort, Timeouts, ToolChoice};
+use agent::{Cost, KeySource, ModelChoice, ReasoningEffort};
 use host::declare_keys;
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, SettingsError, boolean, duration,
-    file, float, integer, key_source, non_blank, printed_text, proxy_url, replaced_list, tables,
-    text, url, variable,
+    Key, ProjectRule, REDIRECTS, SPENDS, Setting, SettingsError, boolean, duration, file, float,
+    integer, key_source, non_blank, printed_text, proxy_url, replaced_list, tables, text, url,
+    variable,
 };
 use tools::Approval;
 
 use super::model_price::ModelPrice;
-use super::parser::{DisclosureMode, choice, cost, degree, disclosure, effort, glob, model_name};
+use super::parser::{DisclosureMode, cost, degree, disclosure, effort, glob, model_name};
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";
@@ -83,19 +83,17 @@ declare_keys! {
     pub(crate) proxy: Option<Setting<String>> = Key::new("proxy", text(proxy_url), None, "\"http://proxy.example.org:3128\"")
         .with_project(ProjectRule::never(REDIRECTS));
 
-    /// Stream the text of the model
-    pub(crate) streaming: Setting<bool> = Key::new("streaming", boolean(), Setting::from_default(true), "true")
-        .with_project(ProjectRule::if_unset());
-
-    /// Make the service enforce the schemas of tools, as far as it can
-    pub(crate) strict: Setting<bool> = Key::new("strict", boolean(), Setting::from_default(false), "true")
-        .with_project(ProjectRule::if_unset());
-
     /// The tools of a session by name, such as 'fs.*'; '!fs.write' excludes
     pub(crate) select: Option<Setting<Vec<String>>> = Key::new("select", replaced_list(glob), None, r#"["fs.*", "!fs.remove"]"#)
         .with_session_flag(SELECT, Named("GLOB"))
         .with_project(ProjectRule::if_unset())
         .in_profiles();
+
+    /// The tools whose definitions requests have: all, search (fs.read, fs.list, fs.edit, fs.write and exec.run; the model finds and calls the others), or auto (all of them if they are at most 64 and take at most a tenth of the model's context, else search)
+    pub(crate) disclosure: Setting<DisclosureMode> =
+        Key::new("disclosure.mode", printed_text(disclosure), Setting::from_default(DisclosureMode::Auto), "\"auto\"")
+            .with_session_flag("--disclosure", Named("MODE"))
+            .with_project(ProjectRule::never(SPENDS));
 
     /// The prices of models for a million tokens each; input that a cache holds or takes costs as much as other input unless `cached` or `cache_write` is set
     pub(crate) prices: Vec<Setting<ModelPrice>> = Key::new(
@@ -114,11 +112,6 @@ declare_keys! {
     pub(crate) temperature: Option<Setting<f64>> = Key::new("generation.temperature", float(degree), None, "0.2")
         .with_session_flag("--temperature", Named("NUMBER"))
         .with_project(ProjectRule::if_unset());
-
-    /// The calls of the first turn after a prompt: auto, none, required, or the name of a tool
-    pub(crate) tool_choice: Option<Setting<ToolChoice>> = Key::new("generation.tool_choice", printed_text(choice), None, "\"auto\"")
-        .with_session_flag("--tool-choice", Named("CHOICE"))
-        .with_project(ProjectRule::never(INSTRUCTS));
 
     /// The effort of the model's reasoning: off, minimal, low, medium, high, xhigh or max, as far as the model knows it
     pub(crate) reasoning_effort: Option<Setting<ReasoningEffort>> =
@@ -186,11 +179,6 @@ declare_keys! {
     /// The maximum cost of tokens of all sessions in a month of UTC
     pub(crate) monthly_cost: Option<Setting<Cost>> = Key::new("monthly.max_cost", printed_text(cost), None, "\"20.00\"");
 
-    /// The time from a request to a provider to the first byte of the answer
-    pub(crate) first_byte: Setting<Duration> =
-        Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
-            .with_project(ProjectRule::never(SPENDS));
-
     /// Record each run and chat in the state folder, so that --resume can continue it
     pub(crate) record_sessions: Setting<bool> = Key::new("sessions.record", boolean(), Setting::from_default(true), "false")
         .with_session_flag("--no-journal", Implied("false", "Do not record the session"));
@@ -233,19 +221,4 @@ impl ProgramKeys {
             .filter_map(|name| ModelChoice::from_text(name))
             .collect()
     }
-}
-
-declare_keys! {
-    /// The values of the keys about the tools that requests offer.
-    pub(crate) struct DisclosureKeys;
-
-    /// The tools whose definitions requests have: all, search (those of disclosure.always; the model finds and calls the others), or auto (all of them if they are at most 64 and take at most a tenth of the model's context, else search)
-    pub(crate) mode: Setting<DisclosureMode> =
-        Key::new("disclosure.mode", printed_text(disclosure), Setting::from_default(DisclosureMode::Auto), "\"auto\"")
-            .with_session_flag("--disclosure", Named("MODE"))
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The tools that a search offers in any case, by name, such as 'fs.*'
-    pub(crate) always: Option<Setting<Vec<String>>> = Key::new("disclosure.always", replaced_list(glob), None, r#"["fs.*", "user.ask"]"#)
-        .with_project(ProjectRule::never(SPENDS));
 }

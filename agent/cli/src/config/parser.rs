@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use agent::{Cost, ModelChoice, ReasoningEffort, Selection, ToolChoice};
+use agent::{Cost, ModelChoice, ReasoningEffort, Selection};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use host::settings::{Base, non_blank};
+use host::settings::Base;
 
 pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
     text.parse()
@@ -34,10 +34,6 @@ pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {
 
 pub(super) fn effort(text: &str, _: Base<'_>) -> Result<ReasoningEffort, String> {
     text.parse().map_err(|error| format!("is invalid: {error}"))
-}
-
-pub(super) fn choice(text: &str, base: Base<'_>) -> Result<ToolChoice, String> {
-    Ok(ToolChoice::from(non_blank(text, base)?.as_str()))
 }
 
 pub(super) fn disclosure(text: &str, _: Base<'_>) -> Result<DisclosureMode, String> {

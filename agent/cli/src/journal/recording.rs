@@ -1,7 +1,7 @@
 //! [`Recording`]: the journal of the running session.
 
 use agent::{Run, Selection, Session};
-use host::{CommandError, Exit, SessionRecord};
+use host::{CommandError, Exit, SessionRecord, shell};
 use tools::journal::SessionStart;
 use tools::tasks::StoredTasks;
 use tools::{Grant, Host, Tasks, ToolContext};
@@ -10,7 +10,6 @@ use crate::config::{Origin, ProgramKeys, ProgramSettings as _, Setting, Settings
 use crate::error::Error;
 use crate::notice;
 use crate::provider_choice::ProviderChoice;
-use host::shell;
 
 /// The journal of the running session. Drop it after the session.
 pub(crate) struct Recording {

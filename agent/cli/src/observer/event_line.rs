@@ -7,12 +7,11 @@ use std::time::Duration;
 use agent::{
     Compacted, Cost, Event, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Summary, Usage,
 };
-use host::{Size, duration};
+use host::{describe_size, duration, fit};
 use tools::protocol::ResourceContents;
 use tools::{Content, Target, ToolName, ToolResult, counted, join};
 
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, paint};
-use host::fit;
 use tools::visible::visible;
 
 /// The maximum number of columns of a call, its targets or an error in a progress line.
@@ -91,7 +90,7 @@ pub(super) fn result_line(
     }
     let facts = paint(
         FAINT,
-        format_args!("{time}, {}", Size::from_bytes(size(result)).to_text()),
+        format_args!("{time}, {}", describe_size(size(result))),
     );
     format!("{} {name} {facts}{end}{targets}", paint(GOOD, "<-"))
 }

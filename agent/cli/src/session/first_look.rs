@@ -9,8 +9,7 @@ use tools::ToolContext;
 use crate::config::Settings;
 use crate::error::Error;
 use crate::host_options::HostOptions;
-use crate::notice;
-use crate::{instructions, trust};
+use crate::{instructions, notice, trust};
 use host::trust::{Content, Records, Unapproved};
 
 /// The maximum number of lines of a page that a question shows. `toolcrib trust` shows longer ones.

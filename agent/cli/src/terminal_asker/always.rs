@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use agent::consent::ApprovalQuestion;
-use host::folders;
-use host::settings;
+use host::{folders, settings, shell};
 use terminal::{mark_rows, stderr::width};
 use tools::policy::Verdict;
 use tools::{Access, Clause, Host, IgnorePoison as _, Target};
@@ -14,7 +13,6 @@ use crate::config::{Origin, Setting, Settings, SettingsError};
 use crate::notice::{STRONG, paint};
 use crate::policy::PolicyOptions;
 use crate::program;
-use host::shell;
 use tools::visible::visible;
 
 /// The files of the examples.

@@ -16,6 +16,12 @@ use tools::visible::visible;
 /// The number of characters of the arguments shown at first.
 const SHOWN: usize = 2000;
 
+/// The answer that approves one call.
+const ONCE: &str = "[y] once,";
+
+/// The answer that approves equal calls, too.
+const SESSION: &str = "[s] for this session,";
+
 /// A typed answer to an approval question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TypedAnswer {
@@ -129,25 +135,43 @@ pub(super) fn choices(
         &format!("{}{}", question.caller(), visible(&targets)),
         width().saturating_sub(allow.len() + 2),
     );
-    let yes = match (question.holds_for_hosts(), question.may_last()) {
+    let yes: &[&str] = match (question.holds_for_hosts(), question.may_last()) {
         // Nobody can approve a part of the call that no question showed.
-        _ if !shown.is_approvable() => "",
-        (true, _) => "[y] this host for this session, ",
-        (false, true) if may_be_granted => {
-            "[y] once, [s] for this session, [a] always in this project, "
-        }
-        (false, true) => "[y] once, [s] for this session, ",
-        (false, false) if may_be_kept => {
-            "[y] once, [a] always any call of this tool (written to mcp.json), "
-        }
-        (false, false) => "[y] once, ",
+        _ if !shown.is_approvable() => &[],
+        (true, _) => &["[y] this host for this session,"],
+        (false, true) if may_be_granted => &[ONCE, SESSION, "[a] always in this project,"],
+        (false, true) => &[ONCE, SESSION],
+        (false, false) if may_be_kept => &[
+            ONCE,
+            "[a] always any call of this tool (written to mcp.json),",
+        ],
+        (false, false) => &[ONCE],
     };
     let view = match (shown.is_cut, shown.is_approvable()) {
-        (true, true) => "[v] view all, ",
-        (true, false) => "[v] view all, which a yes needs, ",
-        (false, _) => "",
+        (true, true) => Some("[v] view all,"),
+        (true, false) => Some("[v] view all, which a yes needs,"),
+        (false, _) => None,
     };
-    format!("{} {call}\n  {yes}{view}[n] no: ", paint(STRONG, allow))
+    let answers = yes.iter().copied().chain(view).chain(["[n] no: "]);
+    let rows = answer_rows(answers, width());
+    format!("{} {call}\n{rows}", paint(STRONG, allow))
+}
+
+/// Returns the answers in rows of at most this number of columns, which break between answers.
+fn answer_rows<'a>(answers: impl Iterator<Item = &'a str>, width: usize) -> String {
+    let mut rows = String::new();
+    let mut used = width;
+    for answer in answers {
+        used += 1 + answer.len();
+        if used > width {
+            used = 2 + answer.len();
+            rows += if rows.is_empty() { "  " } else { "\n  " };
+        } else {
+            rows.push(' ');
+        }
+        rows += answer;
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -239,6 +263,24 @@ mod tests {
         assert!(
             ungranted.contains("[y] once, [s] for this session, [n]"),
             "{ungranted}"
+        );
+    }
+
+    #[test]
+    fn the_choices_break_between_answers() {
+        let answers = [ONCE, SESSION, "[a] always in this project,", "[n] no: "];
+        let rows = |width| answer_rows(answers.into_iter(), width);
+        assert_eq!(
+            rows(80),
+            "  [y] once, [s] for this session, [a] always in this project, [n] no: "
+        );
+        assert_eq!(
+            rows(45),
+            "  [y] once, [s] for this session,\n  [a] always in this project, [n] no: "
+        );
+        assert_eq!(
+            rows(10),
+            "  [y] once,\n  [s] for this session,\n  [a] always in this project,\n  [n] no: "
         );
     }
 

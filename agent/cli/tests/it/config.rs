@@ -84,7 +84,7 @@ fn without_a_file_the_defaults_hold() {
         ("select", Value::Null),
         ("limits.max_steps", json!(50)),
         ("limits.call_timeout", Value::Null),
-        ("timeouts.first_byte", json!("300s")),
+        ("limits.approval_timeout", json!("300s")),
     ] {
         assert_eq!(
             setting(&document, key),
@@ -110,7 +110,7 @@ const WHOLE: &str = r#"provider = "openai"
 model = "qwen3"
 base_url = "http://localhost:11434/v1"
 key_env = "MY_KEY"
-streaming = false
+context_tokens = 4096
 profile = "review"
 select = ["time.*"]
 grants = ["fs:write:src/**"]
@@ -124,8 +124,8 @@ trusted = ["/nowhere"]
 max_steps = 7
 call_timeout = "1.5s"
 
-[timeouts]
-first_byte = "2m"
+[generation]
+temperature = 0.5
 
 [profiles.review]
 select = ["fs.read", "!fs.write"]
@@ -142,7 +142,7 @@ fn every_setting_is_listed_with_its_line() {
         ("model", json!("qwen3"), 2),
         ("base_url", json!("http://localhost:11434/v1"), 3),
         ("key", json!({"variable": "MY_KEY", "found": false}), 4),
-        ("streaming", json!(false), 5),
+        ("context_tokens", json!(4096), 5),
         ("profile", json!("review"), 6),
         ("select", json!(["fs.read", "!fs.write"]), 23),
         ("grants", json!("fs:write:src/**"), 8),
@@ -150,7 +150,7 @@ fn every_setting_is_listed_with_its_line() {
         ("default_grants", json!(false), 12),
         ("limits.max_steps", json!(3), 24),
         ("limits.call_timeout", json!("1.5s"), 17),
-        ("timeouts.first_byte", json!("120s"), 20),
+        ("generation.temperature", json!(0.5), 20),
     ] {
         assert_eq!(
             setting(&document, key),
@@ -186,11 +186,11 @@ fn a_flag_goes_before_the_project_before_the_user() {
     write_project(&crib, "model = 'b'\nselect = ['y']\nlimits.max_steps = 9");
     trust(
         &crib,
-        "provider = 'openai'\nmodel = 'a'\nstreaming = false\nselect = ['x']\n[profiles.p]\nselect = ['p']",
+        "provider = 'openai'\nmodel = 'a'\ndefault_grants = false\nselect = ['x']\n[profiles.p]\nselect = ['p']",
     );
     let document = config(&crib, &[]);
     assert_eq!(
-        setting(&document, "streaming"),
+        setting(&document, "default_grants"),
         (json!(false), "user:4".to_owned())
     );
     assert_eq!(

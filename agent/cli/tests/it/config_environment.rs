@@ -24,29 +24,29 @@ fn config_with(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> V
 #[test]
 fn a_variable_goes_before_the_files_and_after_the_flags() {
     let crib = Crib::new();
-    write_project(&crib, "model = 'b'\ntimeouts.first_byte = '5s'");
+    write_project(&crib, "model = 'b'\nlimits.approval_timeout = '5s'");
     trust(
         &crib,
         "provider = 'openai'\nmodel = 'a'\nprofile = 'p'\n[profiles.p]\nlimits.max_steps = 4",
     );
     let variables = [
         ("TOOLCRIB_MODEL", "c"),
-        ("TOOLCRIB_STREAMING", "false"),
+        ("TOOLCRIB_SESSIONS_RECORD", "false"),
         ("TOOLCRIB_LIMITS_MAX_STEPS", "7"),
-        ("TOOLCRIB_TIMEOUTS_FIRST_BYTE", "2m"),
+        ("TOOLCRIB_LIMITS_APPROVAL_TIMEOUT", "2m"),
         ("TOOLCRIB_PROFILE", ""),
     ];
     let document = config_with(&crib, &[], &variables);
     for (key, value, origin) in [
         ("provider", json!("openai"), "user:2"),
         ("model", json!("c"), "TOOLCRIB_MODEL"),
-        ("streaming", json!(false), "TOOLCRIB_STREAMING"),
+        ("sessions.record", json!(false), "TOOLCRIB_SESSIONS_RECORD"),
         ("profile", json!("p"), "user:4"),
         ("limits.max_steps", json!(7), "TOOLCRIB_LIMITS_MAX_STEPS"),
         (
-            "timeouts.first_byte",
+            "limits.approval_timeout",
             json!("120s"),
-            "TOOLCRIB_TIMEOUTS_FIRST_BYTE",
+            "TOOLCRIB_LIMITS_APPROVAL_TIMEOUT",
         ),
     ] {
         assert_eq!(setting(&document, key), (value, origin.to_owned()), "{key}");
@@ -134,14 +134,14 @@ fn a_mistake_in_a_variable_names_it_and_repeats_no_secret() {
             "limits.max_steps must be a whole number from 1",
         ),
         (
-            "TOOLCRIB_STREAMING",
+            "TOOLCRIB_SESSIONS_RECORD",
             "yes",
-            "streaming must be true or false",
+            "sessions.record must be true or false",
         ),
         (
-            "TOOLCRIB_TIMEOUTS_FIRST_BYTE",
+            "TOOLCRIB_LIMITS_APPROVAL_TIMEOUT",
             "sk-secret",
-            "timeouts.first_byte is not a duration",
+            "limits.approval_timeout is not a duration",
         ),
         (
             "TOOLCRIB_BASE_URL",

@@ -47,9 +47,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["unknown setting limits.model", "did you mean model?"],
         ),
         (
-            "[timeouts]\n\nfirst_bite = 1",
+            "[limits]\n\ncall_timeut = 1",
             3,
-            &["timeouts.first_bite", "timeouts.first_byte"],
+            &["limits.call_timeut", "limits.call_timeout"],
         ),
         (
             "[profiles.a]\ngrant = ['x']",
@@ -69,9 +69,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
         ("model = 1", 1, &["model must be a string, not 1"]),
         ("model = ' '", 1, &["model is empty"]),
         (
-            "streaming = 'yes'",
+            "default_grants = 'yes'",
             1,
-            &["streaming must be true or false, not a string"],
+            &["default_grants must be true or false, not a string"],
         ),
         ("select = 'fs.*'", 1, &["select must be a list of strings"]),
         ("select = [\n'fs.*',\n1]", 3, &["select must be a string"]),
@@ -124,9 +124,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["limits.call_timeout must be a string such as \"30s\", not 30"],
         ),
         (
-            "timeouts.first_byte = 1.5",
+            "limits.deadline = 1.5",
             1,
-            &["timeouts.first_byte must be a string such as \"30s\", not 1.5"],
+            &["limits.deadline must be a string such as \"30s\", not 1.5"],
         ),
         (
             "limits.call_timeout = 'soon'",
@@ -134,19 +134,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["limits.call_timeout is not a duration", "500ms"],
         ),
         (
-            "timeouts.first_byte = '0s'",
+            "limits.deadline = '0s'",
             1,
-            &["timeouts.first_byte is not a duration"],
-        ),
-        (
-            "sessions.max_bytes = 2",
-            1,
-            &["sessions.max_bytes must be a string such as \"200MB\", not 2"],
-        ),
-        (
-            "sessions.max_bytes = '2TB'",
-            1,
-            &["sessions.max_bytes is not a size", "200MB"],
+            &["limits.deadline is not a duration"],
         ),
         (
             "limits.max_steps = 0",

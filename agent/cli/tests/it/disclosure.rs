@@ -81,10 +81,10 @@ fn doctor_says_what_the_definitions_cost_in_each_mode() {
         auto.contains("offers all tools") && auto.contains(" with a search"),
         "{auto}"
     );
-    write_user(&crib, "disclosure = { mode = 'search', always = [] }");
+    write_user(&crib, "disclosure.mode = 'search'");
     let search = line(&crib);
     assert!(
-        search.contains("(2 tools) with a search") && search.contains(" searches"),
+        search.contains("(7 tools) with a search") && search.contains(" searches"),
         "{search}"
     );
     write_user(&crib, "disclosure.mode = 'some'");

@@ -108,7 +108,7 @@ fn the_definitions_are_the_bytes_that_a_session_sends() {
 #[test]
 fn the_settings_select_as_they_do_for_a_session() {
     let crib = Crib::new();
-    let config = crib.write("settings.toml", "select = ['fs.read']\nstrict = true\n");
+    let config = crib.write("settings.toml", "select = ['fs.read']\n");
     let names = |arguments: &[&str]| -> Vec<String> {
         let export = [
             &[
@@ -129,8 +129,8 @@ fn the_settings_select_as_they_do_for_a_session() {
             .map(|tool| format!("{} {}", tool["name"].as_str().unwrap(), tool["strict"]))
             .collect()
     };
-    assert_eq!(names(&[]), ["fs__read true"]);
-    assert_eq!(names(&["--select", "time.*"]), ["time__now true"]);
+    assert_eq!(names(&["--strict"]), ["fs__read true"]);
+    assert_eq!(names(&["--select", "time.*"]), ["time__now false"]);
 }
 
 #[test]

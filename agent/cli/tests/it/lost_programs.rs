@@ -23,9 +23,15 @@ fn forge() -> Value {
     json!({"program": "sh", "args": ["-c", script]})
 }
 
-/// Starts a session that runs a program by this tool, and waits until the program has forged the commit.
-fn start(desk: &Desk, tool: &str, command: &str, flags: &[&str]) -> Child {
-    let call = json!({"calls": [{"name": tool, "arguments": forge()}]}).to_string();
+/// Starts a session that runs a program by this tool, and waits until the program has made the file `done`.
+pub(crate) fn start(
+    desk: &Desk,
+    program: &Value,
+    tool: &str,
+    command: &str,
+    flags: &[&str],
+) -> Child {
+    let call = json!({"calls": [{"name": tool, "arguments": program}]}).to_string();
     let script = desk.crib.script(&[&call, r#"{"text": "x"}"#]);
     let prompt: &[&str] = if command == "run" { &["x"] } else { &[] };
     let args = [&[command], prompt, &["--script", &script], &FLAGS, flags].concat();
@@ -41,7 +47,10 @@ fn start(desk: &Desk, tool: &str, command: &str, flags: &[&str]) -> Child {
     }
     let started = Instant::now();
     while !desk.root().join("done").exists() {
-        assert!(started.elapsed() < Duration::from_secs(60), "no commit");
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "the program does not run"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
     session
@@ -121,7 +130,7 @@ fn whatever_ends_a_session_a_repository_that_its_program_made_is_a_strangers_als
         if !has_walls(&desk) {
             return;
         }
-        let mut session = start(&desk, tool, command, flags);
+        let mut session = start(&desk, &forge(), tool, command, flags);
         std::thread::sleep(Duration::from_millis(300));
         end(&mut session);
         session.wait().unwrap();
@@ -139,7 +148,7 @@ fn a_repository_that_a_program_of_a_killed_session_made_is_a_strangers_also_afte
         if !has_walls(&desk) {
             return;
         }
-        let mut session = start(&desk, "exec.run", "run", &[]);
+        let mut session = start(&desk, &forge(), "exec.run", "run", &[]);
         send(&session, Signal::KILL);
         session.wait().unwrap();
         let moved = moved(&desk);
@@ -158,7 +167,7 @@ fn a_repository_whose_mark_could_not_be_written_is_a_strangers_also_after_a_move
     if !has_walls(&desk) {
         return;
     }
-    let mut session = start(&desk, "exec.start", "chat", &[]);
+    let mut session = start(&desk, &forge(), "exec.start", "chat", &[]);
     // As on a full disk, no more marks can be written.
     let marks = programs(&desk).with_file_name("authorship");
     let away = marks.with_file_name("away");
@@ -179,7 +188,7 @@ fn a_repository_is_not_trusted_while_a_program_can_write_it() {
     if !has_walls(&desk) {
         return;
     }
-    let mut session = start(&desk, "exec.start", "chat", &[]);
+    let mut session = start(&desk, &forge(), "exec.start", "chat", &[]);
     let sub = desk.root().join("sub");
     let trust = |flags: &[&str]| {
         let root = ["trust", "--root", sub.to_str().unwrap()];

@@ -39,6 +39,7 @@ mod family_help;
 #[cfg(all(feature = "default", target_os = "linux"))]
 mod guide;
 #[cfg(feature = "builtin")]
+mod hidden_names;
 mod home_as_root;
 #[cfg(feature = "default")]
 mod ineffective;

@@ -4,10 +4,10 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
 
+use crate::Crib;
 use crate::chat_terminal::READS;
 use crate::config::{user_file, write_user};
 use crate::terminal::{on_terminal, rest, say, with_stty};
-use crate::{Crib, Ended};
 
 pub(crate) const CALL: &str = concat!(
     "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
@@ -53,36 +53,6 @@ fn a_model_reads_a_file_and_answers() {
         "{ended:#?}"
     );
     assert!(!format!("{ended:?}").contains("sk-secret"));
-}
-
-#[test]
-fn strict_definitions_are_a_setting() {
-    for (strict, is_sent) in [("true", true), ("false", false)] {
-        let (url, requests) = serve([Some(CALL), Some(ANSWER)]);
-        let crib = Crib::new();
-        let arguments = [
-            "run",
-            "x",
-            "--provider",
-            "openai",
-            "--model",
-            "m",
-            "--base-url",
-            &url,
-        ];
-        let ended: Ended = crib
-            .command(&arguments)
-            .env("TOOLCRIB_STRICT", strict)
-            .output()
-            .unwrap()
-            .into();
-        assert_eq!(ended.expect(0).stdout.trim_end(), "It says hello.");
-        let body = requests.recv().unwrap();
-        assert!(
-            body.contains("fs__read") && body.contains("\"strict\":true") == is_sent,
-            "{body}"
-        );
-    }
 }
 
 /// A turn with a call, whose request had 7000 tokens.
@@ -431,24 +401,6 @@ fn an_unusual_stop_reason_is_reported() {
             .expect(0);
         assert!(ended.stderr.contains(part), "{ended:#?}");
     }
-}
-
-#[test]
-fn the_file_sets_the_timeouts_of_a_service() {
-    // Accepts connections and never answers.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let crib = Crib::new();
-    let waits = "[timeouts]\nfirst_byte = '700ms'";
-    write_user(
-        &crib,
-        &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{waits}"),
-    );
-    let mut command = crib.command(&["run", "hello"]);
-    let stderr = Ended::from(command.output().unwrap()).expect(1).stderr;
-    assert!(stderr.contains("took more than 700 ms"), "{stderr}");
-    // The wait is longer than the spinner's delay, but this is not a terminal.
-    assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");
 }
 
 #[test]

@@ -449,3 +449,45 @@ fn a_folder_that_variables_of_git_name_without_a_slash_is_protected() {
         );
     }
 }
+
+#[test]
+fn what_settings_of_git_name_is_protected_in_a_repository_that_git_cannot_read() {
+    let hooks = "[core]\n\thooksPath = tools/githooks\n[include]\n\tpath = ../conf/inc\n[alias]\n\tx = !scripts/x\n";
+    let named = [
+        "tools/githooks/pre-commit",
+        "conf/inc",
+        "scripts/x",
+        "own/hooks/pre-push",
+    ];
+    let faults: [(&str, &str); 4] = [
+        ("config", "[core\n"),
+        ("HEAD", "garbage\n"),
+        ("commondir", "nowhere\n"),
+        ("config", "[core]\n\trepositoryformatversion = 9\n"),
+    ];
+    for (file, fault) in faults {
+        let crib = Crib::new();
+        let git = |args: &[&str]| {
+            let mut git = Command::new("git");
+            let status = git.args(args).current_dir(crib.root()).status();
+            assert!(status.unwrap().success());
+        };
+        git(&["init", "-q"]);
+        let own = format!(
+            "[core]\n\thooksPath = {}\n",
+            crib.root().join("own/hooks").display()
+        );
+        put(&crib.dir.path().join("home/.gitconfig"), &own);
+        for path in named {
+            put(&crib.root().join(path), "");
+        }
+        let config = crib.root().join(".git/config");
+        let text = fs::read_to_string(&config).unwrap() + hooks;
+        fs::write(&config, text).unwrap();
+        let file = crib.root().join(".git").join(file);
+        let former = fs::read_to_string(&file).unwrap_or_default();
+        // Git reads nothing behind a mistake at the start.
+        fs::write(&file, format!("{fault}{former}")).unwrap();
+        assert_protected(&crib, &named, &[]);
+    }
+}

@@ -206,6 +206,7 @@ fn a_folder_of_the_path_that_is_spelled_through_a_link_or_without_a_root_is_reco
         (link.display().to_string(), "git"),
         ("tools".to_owned(), "tools/git"),
         ("./tools".to_owned(), "tools/git"),
+        (".".to_owned(), "git"),
     ] {
         let write = format!("fs.write path={planted} content=evil parents=true");
         let asked = session(&crib, &write, &path);
@@ -219,7 +220,7 @@ fn a_folder_of_the_path_that_is_spelled_through_a_link_or_without_a_root_is_reco
         assert!(root.join("own").exists(), "{path}: {told:#?}");
         assert!(!root.join(planted).exists(), "{path}: {told:#?}");
     }
-    session(&crib, "fs.write path=git content=x", ".").expect(0);
+    session(&crib, "fs.write path=git content=x", "/nowhere").expect(0);
     session(&crib, "fs.write path=tools/own content=x", &linked("tools")).expect(0);
 }
 
@@ -250,4 +251,34 @@ fn the_target_of_a_program_or_of_a_hook_that_is_a_link_asks_whatever_lies_beside
     for path in ["target/built", "src/other"] {
         write(&crib, path).expect(0);
     }
+}
+
+#[test]
+fn the_path_is_read_as_shells_read_it() {
+    let crib = Crib::new();
+    let call = "fs.write path=PATH content=x parents=true";
+    let home = crib.dir.path().join("home");
+    let written = |file: &str, path: &str| {
+        let call = call.replace("PATH", file);
+        let mut command = crib.command(&[
+            "run",
+            &call,
+            "--provider",
+            "direct",
+            "--allow",
+            "fs:write:**",
+        ]);
+        let path = format!("{path}:{}", std::env::var("PATH").unwrap());
+        command.env("PATH", path).env("HOME", &home);
+        Ended::from(command.output().unwrap()).code == Some(0)
+    };
+    std::fs::create_dir_all(&home).unwrap();
+    symlink(crib.root(), home.join("project")).unwrap();
+    for path in ["~/project/bin", "bin", "./bin"] {
+        assert!(!written("bin/tool", path), "{path}");
+    }
+    for path in [".", "./", ""] {
+        assert!(!written("ls", path), "{path:?}");
+    }
+    assert!(written("bin/tool", "/nowhere") && written("ls", "~other"));
 }

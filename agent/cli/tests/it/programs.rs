@@ -224,7 +224,7 @@ fn programs_run_where_the_root_is_the_home() {
     }
     put(
         &crib.root().join(".config/toolcrib/toolcrib.toml"),
-        "streaming = true\n",
+        "default_grants = true\n",
     );
     put(&crib.root().join(".config/toolcrib/mcp.json"), "{}");
     let ended = copy_at_home(&crib, "copy").expect(0);

@@ -328,7 +328,7 @@ fn a_file_that_no_tool_may_access_is_not_read_as_one_of_a_skill() {
     write(
         &crib,
         "root/data/settings.toml",
-        "streaming = true # canary\n",
+        "default_grants = true # canary\n",
     );
     write(&crib, "config/toolcrib/.keep", "");
     std::os::unix::fs::symlink(

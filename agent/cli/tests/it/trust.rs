@@ -7,31 +7,24 @@ use crate::config::{config, refused, setting, trust, user_file, write_project, w
 #[test]
 fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
     let crib = Crib::new();
-    let user = "provider = 'openai'\nmodel = 'm'\nstreaming = false\nselect = ['fs.*']\ndefault_grants = false\nlimits.max_steps = 9\n\
+    let user = "provider = 'openai'\nmodel = 'm'\ngeneration.temperature = 0.5\nselect = ['fs.*']\ndefault_grants = false\nlimits.max_steps = 9\n\
                 [profiles.mine]\nselect = ['*']";
     for (text, key) in [
         ("base_url = 'http://evil/v1'", "base_url"),
         ("key_env = 'AWS_SECRET_ACCESS_KEY'", "key"),
         ("key_file = '/etc/passwd'", "key"),
         ("provider = 'anthropic'", "provider"),
-        ("streaming = true", "streaming"),
+        ("generation.temperature = 2.0", "generation.temperature"),
         ("model = 'expensive'", "model"),
         ("grants = ['fs:write:**']", "grants"),
         ("default_grants = true", "default_grants"),
         ("select = ['*']", "select"),
         ("disclosure.mode = 'all'", "disclosure.mode"),
-        ("disclosure.always = ['*']", "disclosure.always"),
-        (
-            "generation.tool_choice = 'exec.run'",
-            "generation.tool_choice",
-        ),
         ("limits.max_steps = 10", "limits.max_steps"),
         ("limits.call_timeout = '9h'", "limits.call_timeout"),
         ("limits.approval_timeout = '9h'", "limits.approval_timeout"),
         ("sessions.record = false", "sessions.record"),
         ("sessions.max_age = '1s'", "sessions.max_age"),
-        ("sessions.max_bytes = '0B'", "sessions.max_bytes"),
-        ("timeouts.first_byte = '9h'", "timeouts.first_byte"),
         (
             "[[policy]]\nverdict = 'allow'\ntarget = 'fs:write:**'",
             "policy",
@@ -39,7 +32,6 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("http.private_hosts = ['localhost']", "http.private_hosts"),
         ("http.proxy = 'http://evil:3128'", "http.proxy"),
         ("http.ca_file = 'evil.pem'", "http.ca_file"),
-        ("http.total = '61s'", "http.total"),
         (
             "[[secrets]]\nname = 'a'\norigin = 'https://evil'\nheader = 'x'\nenv = 'AWS_SECRET_ACCESS_KEY'",
             "secrets",
@@ -52,7 +44,6 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
             "web.search_key_env",
         ),
         ("web.search_key_file = '/etc/passwd'", "web.search_key_file"),
-        ("web.safe_search = 'off'", "web.safe_search"),
         ("profile = 'mine'", "profile"),
         ("[profiles.mine]", "profile"),
         (
@@ -105,17 +96,20 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
 }
 
 #[test]
-fn an_untrusted_project_lowers_the_limits_of_requests() {
+fn an_untrusted_project_lowers_the_limits_of_time() {
     let crib = Crib::new();
-    write_user(&crib, "http.total = '9s'");
-    write_project(&crib, "[http]\ntotal = '5s'");
+    write_user(&crib, "limits.approval_timeout = '9s'");
+    write_project(&crib, "[limits]\napproval_timeout = '5s'");
     let document = config(&crib, &[]);
     assert_eq!(
-        setting(&document, "http.total"),
+        setting(&document, "limits.approval_timeout"),
         (json!("5s"), "project:2".to_owned())
     );
-    write_project(&crib, "http.total = '10s'");
-    refused(&crib, &["toolcrib.toml:1: http.total is not accepted"]);
+    write_project(&crib, "limits.approval_timeout = '10s'");
+    refused(
+        &crib,
+        &["toolcrib.toml:1: limits.approval_timeout is not accepted"],
+    );
 }
 
 #[test]
@@ -166,13 +160,13 @@ fn an_untrusted_project_sets_values_that_the_user_leaves_open() {
     let crib = Crib::new();
     write_project(
         &crib,
-        "streaming = false\nselect = ['fs.*']\nprofile = 'own'\n[profiles.own]\ndefault_grants = false",
+        "generation.temperature = 0.5\nselect = ['fs.*']\nprofile = 'own'\n[profiles.own]\ndefault_grants = false",
     );
     let document = config(&crib, &[]);
     assert_eq!(document["files"][1]["state"], "untrusted");
     assert_eq!(
-        setting(&document, "streaming"),
-        (json!(false), "project:1".to_owned())
+        setting(&document, "generation.temperature"),
+        (json!(0.5), "project:1".to_owned())
     );
     assert_eq!(setting(&document, "select").1, "project:2");
     assert_eq!(

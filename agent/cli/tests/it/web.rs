@@ -259,23 +259,6 @@ fn a_rule_for_the_tool_switches_the_question_off() {
         .expect(0);
 }
 
-#[test]
-fn the_limits_of_the_settings_hold() {
-    let crib = Crib::new();
-    let server = PageServer::new(|_| {
-        std::thread::sleep(std::time::Duration::from_secs(3));
-        TestServer::ok("text/plain", "late")
-    });
-    write_user(
-        &crib,
-        &format!("{}http.total = '300ms'\n", server.settings()),
-    );
-    let ended = crib
-        .run(&["call", "web.fetch", &format!("url={}", server.url("/"))])
-        .expect(1);
-    assert!(ended.stderr.contains("300ms"), "{ended:#?}");
-}
-
 /// Returns true if a file below the folder has these bytes.
 pub(crate) fn is_below(folder: &Path, needle: &str) -> bool {
     std::fs::read_dir(folder).unwrap().any(|entry| {

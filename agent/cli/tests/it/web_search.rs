@@ -218,9 +218,9 @@ fn a_search_backend_that_cannot_be_used_is_reported_with_its_line() {
             &["web.search_key has no effect"],
         ),
         (
-            "search = 'searxng'\nsearch_url = 'http://h'\nsafe_search = 'x'",
-            4,
-            &["web.safe_search cannot be used"],
+            "search = 'duckduckgo'\nsearch_language = 'de'",
+            3,
+            &["web.search_language cannot be used"],
         ),
     ] {
         write_user(&crib, &format!("[web]\n{text}\n"));

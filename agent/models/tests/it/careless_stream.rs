@@ -54,6 +54,18 @@ fn ok(format: Format) -> Reply {
     wire::reply(format, true, &[Block::Text("ok")])
 }
 
+#[tokio::test]
+async fn a_service_that_refuses_to_stream_is_asked_without() {
+    let message = "Your organization must be verified to stream this model.";
+    let refusal = json!({"error": {"message": message, "param": "stream"}});
+    let reply = wire::reply(Format::OpenAiChat, false, &[Block::Text("ok")]);
+    let service = Service::new([whole(400, refusal), reply]).await;
+    let (summary, ..) = run(service.openai(true), &[]).await;
+    assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
+    assert_eq!(service.body(0)["stream"], true);
+    assert_ne!(service.body(1)["stream"], true);
+}
+
 /// Checks that the call of this reply runs with its arguments, and that no request is repeated.
 async fn assert_read(format: Format, reply: Reply, name: &str) {
     let service = Service::new([reply, ok(format)]).await;

@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Creates the outcome of a look at too many entries.
     pub(crate) fn unknown() -> Self {
-        let note = "there are too many, or folders too deep; remove those that you do not need, and the next session looks again";
+        let note = "there are too many, or folders too deep or closed to you; remove or open them, and the next session looks again";
         Self {
             former: vec![ProtectedFile::new(".", note, ProtectedFate::Unknown)],
             ..Self::default()

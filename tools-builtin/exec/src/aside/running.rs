@@ -14,12 +14,12 @@ use tools::ProtectedFile;
 use tools::policy::{SensitivePath, SensitivePaths};
 use tools_store::private;
 
-use super::{Aside, Origin, Outcome};
+use super::{Aside, Origin, Outcome, known};
 use crate::disk::entries;
 use crate::protected::{Bytes, Found, Judge, Look, Protected, Tree};
 
 /// The folder of the records.
-const FOLDER: &str = "running";
+pub(super) const FOLDER: &str = "running";
 
 /// The most records of ended programs that wait for folders which are not at their paths. The oldest of more are removed.
 const MAX_WAITING: usize = 64;
@@ -30,23 +30,23 @@ const MAX_WAITING: usize = 64;
 pub(crate) struct RunningRecord(Arc<Followed>);
 
 /// A record that another session reads. The folders are those that are not at their paths.
-type Left = ProgramRecord<Before>;
+pub(super) type Left = ProgramRecord<Before>;
 
 #[derive(Clone, Serialize, Deserialize)]
-struct Before {
-    root: Bytes,
+pub(super) struct Before {
+    pub(super) root: Bytes,
     trees: Vec<Tree>,
     is_kept: bool,
     skipped: Vec<Bytes>,
     origin: Origin,
     /// The entries of the table that are not built in.
-    paths: Vec<SensitivePath>,
+    pub(super) paths: Vec<SensitivePath>,
     found: Vec<(Bytes, Found)>,
     /// The paths that are left to do after a look. Empty before it, when all paths count.
     #[serde(default)]
     only: Vec<Bytes>,
     /// True if the look was made, except for the folders that are not at their paths.
-    is_done: bool,
+    pub(super) is_done: bool,
     /// A time before the program, in nanoseconds since 1970.
     #[serde(default)]
     from: u64,
@@ -329,7 +329,7 @@ fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-fn records(folder: &Path) -> Vec<Left> {
+pub(super) fn records(folder: &Path) -> Vec<Left> {
     let files = entries(folder);
     let files = files.filter(|file| file.extension().is_some_and(|is| is == "json"));
     let mut all: Vec<_> = read(files).collect();
@@ -338,7 +338,7 @@ fn records(folder: &Path) -> Vec<Left> {
 }
 
 /// Reads the records that are complete.
-fn read(files: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Left> {
+pub(super) fn read(files: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = Left> {
     files.into_iter().filter_map(move |file| {
         let mut left = Left::read(file, |file| Ok(lock(file).is_err())).ok()?;
         // Those of a look that was made wait for one, also where they were moved back.
@@ -363,7 +363,11 @@ fn finish(mut left: Left) {
     let text = running::lines(&left.program, folders);
     let written = text.and_then(|text| private::replace(&left.file, &new, &text));
     if !is_kept || written.is_err() {
-        let _ = fs::remove_file(if is_kept { &new } else { &left.file });
+        if is_kept {
+            let _ = fs::remove_file(&new);
+        } else {
+            known::keep(&left);
+        }
     }
 }
 
@@ -394,7 +398,7 @@ fn put_later(left: &Left, all: &[Left]) -> io::Result<()> {
 }
 
 /// Returns true if one of the folders lies in the other one.
-fn overlaps(one: &Path, other: &Path) -> bool {
+pub(super) fn overlaps(one: &Path, other: &Path) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 

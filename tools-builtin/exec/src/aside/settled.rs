@@ -30,7 +30,7 @@ impl Settled {
         aside: Option<&Aside>,
         look: &Look,
         before: &Protected,
-        now: &mut Protected,
+        now: &Protected,
         origin: &Origin,
         teller: Option<Teller>,
     ) -> Self {
@@ -54,7 +54,6 @@ impl Settled {
         // Those that were removed and put back are told as such.
         let told: Vec<_> = outcome.former.iter().map(|file| &file.path).collect();
         let changed = changed.filter(|(path, _)| !told.contains(&path)).collect();
-        now.lock();
         Self {
             outcome,
             groups,

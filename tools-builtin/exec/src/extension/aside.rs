@@ -64,7 +64,6 @@ pub(super) fn report(workspace: Option<&Path>) -> Vec<String> {
         .iter()
         .take(LISTED)
         .flat_map(|file| match command(file) {
-            // The page does not break a line that begins with a blank.
             Some(command) => vec![
                 format!("- {}, {}; to put it back:", file.path, file.note),
                 format!("  {command}"),

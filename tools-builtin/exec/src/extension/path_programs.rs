@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use host::folders;
 use host::settings::SensitivePlace;
 use tools_workspace::Workspace;
 
@@ -15,14 +16,8 @@ const PROGRAMS: &str = "bin";
 /// Returns the folders of programs as places whose content shells run. In the other folders on the `PATH`, those are places that shells run
 /// instead of a program elsewhere, such as a `git` in the `bin` of a virtual environment.
 pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    // Login shells add it.
-    let of_home = std::env::home_dir().map(|home| home.join(PROGRAMS));
-    // A shell looks below its own folder. There, new scripts are asked about anyway.
-    let (inside, elsewhere): (Vec<_>, Vec<_>) = std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute() || folder.file_name().is_some())
-        .map(|folder| workspace.root().join(folder))
-        .chain(of_home)
+    let (inside, elsewhere): (Vec<_>, Vec<_>) = folders::of_programs(workspace.root())
+        .into_iter()
         // The root itself has no path, but its files have.
         .partition(|folder| !workspace.paths_to(folder.join(PROGRAMS)).is_empty());
     let (whole, others): (Vec<_>, Vec<_>) = inside.into_iter().partition(|folder| {

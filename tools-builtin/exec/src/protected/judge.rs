@@ -173,5 +173,8 @@ pub(super) fn is_started_at_root(path: &str, here: &Path, metadata: &Metadata) -
 
 /// Returns true if the file is a script that can be started by its name.
 pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
-    metadata.is_file() && is_executable(metadata) && fs::File::open(path).is_ok_and(reads_as_script)
+    // One that cannot be read now may be one later.
+    metadata.is_file()
+        && is_executable(metadata)
+        && fs::File::open(path).map_or(true, reads_as_script)
 }

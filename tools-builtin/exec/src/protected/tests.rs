@@ -1,7 +1,10 @@
+use std::io;
+use std::io::ErrorKind::PermissionDenied;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::process::geteuid;
 use tools::policy::SensitivePaths;
 
 use super::*;
@@ -243,4 +246,20 @@ fn a_folder_that_looks_like_one_of_git_hides_nothing_that_other_programs_run() {
         };
         assert!(names.iter().all(is_planted), "{name}: {planted:?}");
     }
+}
+
+#[test]
+fn a_look_ends_with_an_error_where_a_program_of_this_user_could_open_what_it_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let check = |folder: &Path, kind: io::ErrorKind| {
+        let open = OpenFolder::open(folder).unwrap();
+        check_missed(&open, &kind.into(), folder, &root).is_ok()
+    };
+    assert!(!check(&root, PermissionDenied) && check(&root, NotFound));
+    // Root owns the top of the tree, and is no other user to itself.
+    assert_eq!(
+        check(Path::new("/"), PermissionDenied),
+        !geteuid().is_root()
+    );
 }

@@ -52,7 +52,10 @@ fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
         .filter(|path| !granted(path));
     let own = ["/proc", "/dev", "/tmp"].map(PathBuf::from).into_iter();
     // For a missing one, bubblewrap would create a place to mount it on the disk.
-    let hidden = || paths::list_hidden(walls).filter(|path| path.exists() && granted(path));
+    let exists = |path: &Path| {
+        path.exists() || lies_in(path, grants.write.iter().copied()) && paths::may_exist(path)
+    };
+    let hidden = || paths::list_hidden(walls).filter(|path| granted(path) && exists(path));
     // A mount point cannot be renamed.
     let pinned = grants.find_pinned(walls, hidden());
     let protected = paths::list_protected(walls).filter(|path| granted(path));

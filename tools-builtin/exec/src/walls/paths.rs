@@ -114,12 +114,17 @@ pub(super) fn list_hidden(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
     })
 }
 
+/// Returns false if a path does not exist. Where permissions hide it, a program of this user could give itself the permission.
+pub(super) fn may_exist(path: &Path) -> bool {
+    path.try_exists().unwrap_or(true)
+}
+
 /// Returns the protected paths that exist, without those that lie in a hidden one.
 pub(super) fn list_protected(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
     walls
         .protected
         .iter()
-        .filter(|path| path.exists() && !lies_in(path, &walls.hidden))
+        .filter(|path| may_exist(path) && !lies_in(path, &walls.hidden))
 }
 
 /// The grants that take effect.
@@ -166,5 +171,20 @@ impl<'a> Grants<'a> {
                     && !lies_in(parent, &walls.protected)
             })
             .map(PathBuf::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_cannot_be_looked_at_may_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        assert!(may_exist(folder.path()) && !may_exist(&missing));
+        let circle = folder.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        assert!(may_exist(&circle));
     }
 }

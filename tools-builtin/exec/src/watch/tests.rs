@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 use std::thread::sleep;
+use std::time::{Duration, SystemTime};
 
 use host::placed::CLOCK_LAG;
-use tools::policy::SensitivePaths;
+use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
 
 use super::*;
 
@@ -52,21 +53,23 @@ impl Desk {
 
     /// Starts a program that may write all of a root. A drop ends its session as if that were killed.
     fn start(&self, root: &str) -> Watch {
-        let path = ".".to_owned();
-        self.start_in(
-            root,
-            Tree {
-                path,
-                is_tree: true,
-            },
-        )
+        self.start_with(root, SensitivePaths::default())
     }
 
-    fn start_in(&self, root: &str, tree: Tree) -> Watch {
+    /// Does so in a session with this table.
+    fn start_with(&self, root: &str, table: SensitivePaths) -> Watch {
+        let tree = Tree {
+            path: ".".to_owned(),
+            is_tree: true,
+        };
+        self.start_in(root, tree, table)
+    }
+
+    fn start_in(&self, root: &str, tree: Tree, table: SensitivePaths) -> Watch {
         let root = self.path(root);
         self.aside.recover_ended(&root);
         let look = Look {
-            judge: Judge::strict(SensitivePaths::default()),
+            judge: Judge::strict(table),
             root,
             trees: vec![tree],
             is_kept: false,
@@ -142,7 +145,7 @@ fn what_a_program_plants_in_a_folder_that_was_taken_from_it_is_moved_aside_at_it
         assert!(!desk.has("root/y/.envrc"), "{is_killed}");
         assert!(desk.has("root/AGENTS.md") && desk.has("root/docs/AGENTS.md"));
         assert!(!desk.has("root/gone/.envrc"), "the user removed it");
-        assert!(desk.records("").is_empty());
+        assert!(desk.records(".json").is_empty());
         desk.put("root/y/.envrc");
         desk.look("root");
         assert!(desk.has("root/y/.envrc"), "it is looked at once");
@@ -158,7 +161,7 @@ fn a_folder_that_was_taken_and_moved_on_is_looked_at_where_it_is() {
     end(inner);
     desk.look("elsewhere");
     assert!(!desk.has("elsewhere/y/.envrc"));
-    assert!(desk.records("").is_empty());
+    assert!(desk.records(".json").is_empty());
 
     let desk = Desk::new();
     let inner = taken(&desk, false);
@@ -290,7 +293,8 @@ fn a_folder_that_no_program_could_write_is_not_looked_at_where_it_was_moved() {
     let desk = Desk::new();
     desk.put("root/docs/in/x");
     let (path, is_tree) = ("docs".to_owned(), false);
-    let killed = desk.start_in("root", Tree { path, is_tree });
+    let table = SensitivePaths::default();
+    let killed = desk.start_in("root", Tree { path, is_tree }, table);
     drop(killed);
     desk.put("root/docs/in/.envrc");
     desk.rename("root/docs/in", "elsewhere/y");
@@ -304,7 +308,7 @@ fn the_oldest_records_of_many_moved_folders_are_removed_and_no_others() {
     let program = desk.start("root");
     desk.rename("root/docs", "elsewhere/y");
     end(program);
-    let waiting = desk.records("");
+    let waiting = desk.records(".json");
     for number in 0..99 {
         let copy = desk.path(&format!("aside/running/9{number}.json"));
         fs::copy(&waiting[0], copy).unwrap();
@@ -325,7 +329,7 @@ fn the_oldest_records_of_many_moved_folders_are_removed_and_no_others() {
     drafts
         .iter()
         .for_each(|draft| fs::remove_dir(draft).unwrap());
-    assert!(desk.records("").len() < 70);
+    assert!(desk.records(".json").len() < 70);
     desk.look("root");
     assert!(!desk.has("root/z/.envrc"));
     end(inner);
@@ -371,7 +375,7 @@ fn what_a_killed_session_left_is_found_where_its_folder_was_moved() {
         assert!(desk.has("elsewhere/AGENTS.md"));
         let is_root = from == "root";
         assert_eq!(desk.has("root/new/AGENTS.md"), is_root, "{from} {next}");
-        assert!(desk.records("").is_empty());
+        assert!(desk.records(".json").is_empty());
         desk.put(&format!("{to}/.envrc"));
         desk.look(next);
         assert!(desk.has(&format!("{to}/.envrc")), "it is looked at once");
@@ -397,7 +401,7 @@ fn a_folder_that_was_moved_away_waits_and_the_rest_of_the_root_is_the_users() {
         }
         desk.look("elsewhere");
         assert!(!desk.has(&format!("{place}/.envrc")), "{is_back}");
-        assert!(desk.has("root/AGENTS.md") && desk.records("").is_empty());
+        assert!(desk.has("root/AGENTS.md") && desk.records(".json").is_empty());
     }
 }
 
@@ -408,7 +412,7 @@ fn a_folder_that_a_program_moves_within_its_root_waits_for_nothing() {
     desk.rename("root/docs", "root/y");
     desk.put("root/y/.envrc");
     end(program);
-    assert!(!desk.has("root/y/.envrc") && desk.records("").is_empty());
+    assert!(!desk.has("root/y/.envrc") && desk.records(".json").is_empty());
 }
 
 #[test]
@@ -426,4 +430,83 @@ fn a_session_looks_at_what_programs_of_its_own_workspace_have_planted_so_far() {
     end(own);
     assert!(!desk.has("root/.envrc"), "its record stayed");
     end(other);
+}
+
+/// Returns the table of a session that knows these files as protected.
+fn knowing(patterns: &[&str]) -> SensitivePaths {
+    let entry = |pattern: &&str| {
+        SensitivePath::new(*pattern, Sensitivity::RunsByItself, "named by a link").unwrap()
+    };
+    SensitivePaths::default().with_paths(patterns.iter().map(entry))
+}
+
+/// Returns true if a session that begins in a root knows the path as protected.
+fn knows(desk: &Desk, root: &str, path: &str) -> bool {
+    let table = SensitivePaths::default();
+    let table = desk.aside.with_known(&desk.path(root), table);
+    table.find(path).is_some()
+}
+
+#[test]
+fn what_the_session_of_a_program_knows_is_known_to_those_that_begin_meanwhile() {
+    let desk = Desk::new();
+    let running = desk.start_with("root", knowing(&["/env/dev", "/sub/ci/x", "names.txt"]));
+    let known = |root, path| knows(&desk, root, path);
+    for (root, path) in [
+        ("root", "env/dev"),
+        ("root/sub", "ci/x"),
+        ("", "root/env/dev"),
+    ] {
+        assert!(known(root, path), "{root} {path}");
+        assert!(known(root, "deep/names.txt"), "{root}");
+    }
+    for (root, path) in [
+        ("root/sub", "env/dev"),
+        ("root/sub", "sub/ci/x"),
+        ("", "env/dev"),
+        ("elsewhere", "env/dev"),
+        ("elsewhere", "names.txt"),
+        ("root-2", "env/dev"),
+    ] {
+        assert!(!known(root, path), "{root} {path}");
+    }
+    // The session that began meanwhile has a program, too, and the first one ends.
+    let table = desk.aside.with_known(&desk.path("root"), knowing(&[]));
+    let entries = table.paths().len();
+    let second = desk.start_with("root", table);
+    end(running);
+    let third = desk.aside.with_known(&desk.path("root"), knowing(&[]));
+    assert_eq!(third.paths().len(), entries, "each entry once");
+    end(second);
+}
+
+#[test]
+fn a_root_in_a_folder_that_the_session_of_a_program_knows_is_a_folder_of_settings() {
+    let desk = Desk::new();
+    let _running = desk.start_with("root", knowing(&["/sub/**"]));
+    assert!(knows(&desk, "root/sub", "x"));
+    assert!(knows(&desk, "root/sub/inner", "x"));
+    assert!(!knows(&desk, "root/docs", "x"));
+}
+
+#[test]
+fn what_the_session_of_an_ended_program_knew_counts_for_a_minute() {
+    for is_killed in [false, true] {
+        let desk = Desk::new();
+        let program = desk.start_with("root", knowing(&["/env/dev"]));
+        if is_killed {
+            drop(program);
+            assert!(knows(&desk, "root", "env/dev"), "nobody has looked yet");
+            desk.look("root");
+        } else {
+            end(program);
+        }
+        assert!(knows(&desk, "root", "env/dev"), "{is_killed}");
+        let [record] = desk.records("ended").try_into().unwrap();
+        let record = fs::File::open(record).unwrap();
+        let old = SystemTime::now() - Duration::from_secs(61);
+        record.set_modified(old).unwrap();
+        assert!(!knows(&desk, "root", "env/dev"), "{is_killed}");
+        assert!(desk.records("ended").is_empty());
+    }
 }

@@ -5,7 +5,6 @@ mod seen;
 mod signature;
 mod slack;
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -189,14 +188,7 @@ impl Webhook {
     }
 }
 
-impl fmt::Debug for Webhook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Webhook")
-            .field("format", &self.format)
-            .field("listener", &self.listener)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Webhook { format, listener });
 
 /// The meaning of an answer for a message, which is sent at most once.
 #[derive(Clone, Copy)]

@@ -6,7 +6,6 @@ mod openai;
 use std::future::Future;
 use std::pin::Pin;
 
-use tools::linked::NamedSubmission;
 use tools::{Services, Source, ToolContext};
 use tools_http::{HttpClient, ServiceKey, Url};
 
@@ -64,14 +63,4 @@ pub struct Utterance<'a> {
 
 inventory::collect!(SpeechBackend);
 
-impl NamedSubmission for SpeechBackend {
-    const NOUN: &'static str = "speech backend";
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-}
+tools::named_submission!(SpeechBackend, "speech backend");

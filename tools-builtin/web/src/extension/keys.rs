@@ -36,9 +36,6 @@ declare_keys! {
 
     /// The language of results, if the search backend has the option
     pub language: Option<Setting<String>> = Key::new("web.search_language", text(non_blank), None, "\"en\"");
-
-    /// The filter of adult content, if the search backend has the option: off, moderate or strict
-    pub safe_search: Option<Setting<String>> = Key::new("web.safe_search", text(non_blank), None, "\"moderate\"");
 }
 
 impl SearchKeys {

@@ -7,7 +7,7 @@ use tools_http::{BoundSecret, HttpClient};
 use tools_text::KeySource;
 
 use super::SearchKeys;
-use crate::search::{self, SafeSearch, WebSearch};
+use crate::search::{self, WebSearch};
 
 /// Stands in errors for the two settings of the key.
 const KEY: &str = "web.search_key";
@@ -86,13 +86,6 @@ pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, Settings
         let set = service.with_language(&language.value);
         service =
             set.map_err(|error| SettingsError::unusable("web.search_language", language, error))?;
-    }
-    if let Some(safe) = &keys(settings).safe_search {
-        let level = safe.value.parse::<SafeSearch>();
-        let level =
-            level.map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
-        let set = service.with_safe_search(level);
-        service = set.map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
     }
     Ok(Some(service))
 }

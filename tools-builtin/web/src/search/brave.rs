@@ -5,8 +5,8 @@ use tools::source;
 use tools_http::{HeaderName, HeaderValue, Request, Response, ServiceKey, StatusCode};
 
 use super::{
-    SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult, items,
-    json_answer, missing, text_of_html,
+    SearchBackend, SearchError, SearchFault, SearchQuery, SearchResult, items, json_answer,
+    missing, text_of_html,
 };
 
 /// The greatest number of words in a query.
@@ -25,7 +25,7 @@ inventory::submit! {
             is_required: true,
         }),
         is_proven: false,
-        options: &[SearchOption::Language, SearchOption::SafeSearch],
+        has_language: true,
         request,
         results,
         fault,
@@ -46,7 +46,6 @@ fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
         ("text_decorations", "false"),
     ];
     parameters.extend(query.language.map(|language| ("search_lang", language)));
-    parameters.extend(query.safe_search.map(|level| ("safesearch", level.name())));
     let request = Request::get(query.endpoint("web/search", &parameters).as_str())?;
     Ok(request.with_header(
         HeaderName::from_static("accept"),

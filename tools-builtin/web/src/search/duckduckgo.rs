@@ -17,7 +17,7 @@ inventory::submit! {
         base_url: Some("https://api.duckduckgo.com"),
         key: None,
         is_proven: false,
-        options: &[],
+        has_language: false,
         request,
         results,
         fault: |_, _| None,

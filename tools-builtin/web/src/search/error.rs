@@ -5,8 +5,6 @@ use std::time::Duration;
 use tools::{ToolError, quote_after_colon};
 use tools_http::{HttpError, StatusCode};
 
-use super::SearchOption;
-
 /// The error of a search or of its configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -28,15 +26,13 @@ pub enum SearchError {
         /// The base URL.
         url: String,
     },
-    /// The service does not know an option.
+    /// The service has no option for the language of results.
     #[error(
-        "the search backend {backend} has no option for {option}; remove the setting, or choose another backend"
+        "the search backend {backend} has no option for language; remove the setting, or choose another backend"
     )]
-    Option {
+    NoLanguage {
         /// The name of the backend.
         backend: &'static str,
-        /// The option.
-        option: SearchOption,
     },
     /// The number of results is out of range.
     #[error("a search returns 1 to {most} results, not {count}; change the count")]

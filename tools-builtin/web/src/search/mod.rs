@@ -26,7 +26,7 @@
 //!         base_url: Some("https://library.example.org/api"),
 //!         key: None,
 //!         is_proven: true,
-//!         options: &[],
+//!         has_language: false,
 //!         request,
 //!         results,
 //!         fault: |_, _| None,
@@ -44,7 +44,6 @@ mod answer;
 mod brave;
 mod duckduckgo;
 mod error;
-mod option;
 mod query;
 mod result;
 mod searxng;
@@ -55,8 +54,7 @@ mod tool;
 use tools::linked::{self, LookupError};
 
 pub use self::error::{SearchError, SearchFault};
-pub use self::option::SearchOption;
-pub use self::query::{SafeSearch, SearchBackend, SearchQuery, UnknownSafeSearch};
+pub use self::query::{SearchBackend, SearchQuery};
 pub use self::result::{SearchResult, text_of_html};
 pub use answer::{items, json_answer, missing};
 /// Re-exported for `inventory::submit!` of a [`SearchBackend`].

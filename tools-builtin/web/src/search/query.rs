@@ -1,14 +1,10 @@
 //! [`SearchQuery`]: a query for a search service.
 
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::Source;
-use tools::linked::NamedSubmission;
 use tools_http::{Request, Response, ServiceKey, StatusCode, Url};
 
-use super::{SearchError, SearchFault, SearchOption, SearchResult};
+use super::{SearchError, SearchFault, SearchResult};
 
 /// A query for a search service.
 #[derive(Clone, Copy, Debug)]
@@ -22,26 +18,7 @@ pub struct SearchQuery<'a> {
     pub count: usize,
     /// The language, as the service spells it.
     pub language: Option<&'a str>,
-    /// The filter of adult content.
-    pub safe_search: Option<SafeSearch>,
 }
-
-/// A filter of adult content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SafeSearch {
-    /// Filters nothing.
-    Off,
-    /// Filters pictures and videos.
-    Moderate,
-    /// Filters all adult content.
-    Strict,
-}
-
-/// The error for a text that is no [`SafeSearch`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no safe search {0:?}; use one of: off, moderate, strict")]
-pub struct UnknownSafeSearch(pub String);
 
 impl<'a> SearchQuery<'a> {
     pub(super) fn new(base_url: &'a Url, query: &'a str, count: usize) -> Self {
@@ -50,7 +27,6 @@ impl<'a> SearchQuery<'a> {
             query,
             count,
             language: None,
-            safe_search: None,
         }
     }
 
@@ -63,28 +39,6 @@ impl<'a> SearchQuery<'a> {
             url.query_pairs_mut().extend_pairs(parameters);
         }
         url
-    }
-}
-
-impl SafeSearch {
-    /// Returns the name: `off`, `moderate` or `strict`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Moderate => "moderate",
-            Self::Strict => "strict",
-        }
-    }
-}
-
-impl FromStr for SafeSearch {
-    type Err = UnknownSafeSearch;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let all = [Self::Off, Self::Moderate, Self::Strict];
-        all.into_iter()
-            .find(|each| each.name() == text)
-            .ok_or_else(|| UnknownSafeSearch(text.to_owned()))
     }
 }
 
@@ -104,8 +58,8 @@ pub struct SearchBackend {
     pub key: Option<ServiceKey>,
     /// True if the backend was run against its real service at least once.
     pub is_proven: bool,
-    /// The options that the service knows.
-    pub options: &'static [SearchOption],
+    /// True if the service knows an option for the language of results.
+    pub has_language: bool,
     /// Creates the request of a query. All requests go to one host, with one method.
     pub request: fn(&SearchQuery<'_>) -> Result<Request, SearchError>,
     /// Reads the results of a response with a status of success. Fields may be of any length and have any characters.
@@ -116,14 +70,4 @@ pub struct SearchBackend {
 
 inventory::collect!(SearchBackend);
 
-impl NamedSubmission for SearchBackend {
-    const NOUN: &'static str = "search backend";
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-}
+tools::named_submission!(SearchBackend, "search backend");

@@ -6,8 +6,7 @@ use tools_http::{Request, Response, StatusCode};
 
 use super::answer::{clean_text, host};
 use super::{
-    SafeSearch, SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult,
-    items, json_answer, missing,
+    SearchBackend, SearchError, SearchFault, SearchQuery, SearchResult, items, json_answer, missing,
 };
 
 inventory::submit! {
@@ -18,7 +17,7 @@ inventory::submit! {
         base_url: None,
         key: None,
         is_proven: false,
-        options: &[SearchOption::Language, SearchOption::SafeSearch],
+        has_language: true,
         request,
         results,
         fault,
@@ -29,18 +28,8 @@ inventory::submit! {
 fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
     let mut parameters = vec![("q", query.query), ("format", "json")];
     parameters.extend(query.language.map(|language| ("language", language)));
-    let level = query.safe_search.map(level_of);
-    parameters.extend(level.map(|level| ("safesearch", level)));
     let url = query.endpoint("search", &parameters);
     Ok(Request::get(url.as_str())?)
-}
-
-fn level_of(safe_search: SafeSearch) -> &'static str {
-    match safe_search {
-        SafeSearch::Off => "0",
-        SafeSearch::Moderate => "1",
-        SafeSearch::Strict => "2",
-    }
 }
 
 /// Reads results, whose fields are plain text.

@@ -4,7 +4,7 @@ use tools::{Access, Target, ToolContext, is_plain_url};
 use tools_http::{BoundSecret, HttpClient, HttpError, Method, Request, Url, net_host};
 
 use super::answer::check_status;
-use super::{SafeSearch, SearchBackend, SearchError, SearchOption, SearchQuery, SearchResult};
+use super::{SearchBackend, SearchError, SearchQuery, SearchResult};
 
 /// The greatest size of an answer. Twenty results of any service are far smaller.
 const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
@@ -37,7 +37,6 @@ pub struct WebSearch {
     /// The URL and the method of all requests.
     probe: (Url, Method),
     language: Option<String>,
-    safe_search: Option<SafeSearch>,
     client: Option<HttpClient>,
 }
 
@@ -82,7 +81,6 @@ impl WebSearch {
             base_url: url,
             probe,
             language: None,
-            safe_search: None,
             client: None,
         })
     }
@@ -90,20 +88,13 @@ impl WebSearch {
     /// Sets the language of the results, as the service spells it.
     ///
     /// # Errors
-    /// Returns [`SearchError::Option`] if the service has no such option.
+    /// Returns [`SearchError::NoLanguage`] if the service has no option for it.
     pub fn with_language(mut self, language: impl Into<String>) -> Result<Self, SearchError> {
-        self.check(SearchOption::Language)?;
+        if !self.backend.has_language {
+            let backend = self.backend.name;
+            return Err(SearchError::NoLanguage { backend });
+        }
         self.language = Some(language.into());
-        Ok(self)
-    }
-
-    /// Sets the filter of adult content.
-    ///
-    /// # Errors
-    /// Returns [`SearchError::Option`] if the service has no such option.
-    pub fn with_safe_search(mut self, safe_search: SafeSearch) -> Result<Self, SearchError> {
-        self.check(SearchOption::SafeSearch)?;
-        self.safe_search = Some(safe_search);
         Ok(self)
     }
 
@@ -186,20 +177,9 @@ impl WebSearch {
     fn request(&self, query: &str, count: usize) -> Result<Request, SearchError> {
         let query = SearchQuery {
             language: self.language.as_deref(),
-            safe_search: self.safe_search,
             ..SearchQuery::new(&self.base_url, query, count)
         };
         Ok((self.backend.request)(&query)?.with_max_body_bytes(MAX_ANSWER_BYTES))
-    }
-
-    fn check(&self, option: SearchOption) -> Result<(), SearchError> {
-        if self.backend.options.contains(&option) {
-            return Ok(());
-        }
-        Err(SearchError::Option {
-            backend: self.backend.name,
-            option,
-        })
     }
 }
 

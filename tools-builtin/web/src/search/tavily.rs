@@ -5,8 +5,7 @@ use tools::source;
 use tools_http::{Method, Request, Response, ServiceKey, StatusCode};
 
 use super::{
-    SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult, items,
-    json_answer, missing,
+    SearchBackend, SearchError, SearchFault, SearchQuery, SearchResult, items, json_answer, missing,
 };
 
 inventory::submit! {
@@ -22,7 +21,7 @@ inventory::submit! {
             is_required: true,
         }),
         is_proven: false,
-        options: &[SearchOption::Language],
+        has_language: true,
         request,
         results,
         fault,

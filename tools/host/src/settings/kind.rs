@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 
 use super::error::SettingsError;
 use super::origin::{Origin, Setting};
-use super::parser::{Base, Parser, bytes, number, switch, time};
+use super::parser::{Base, Parser, number, switch, time};
 use super::section::{Section, TomlType};
 use super::slot::{Document, Slot};
-use crate::size::Size;
 
 type FromToml<S> =
     dyn Fn(&mut Section<'_>, &'static str) -> Result<Option<S>, SettingsError> + Send + Sync;
@@ -47,12 +46,6 @@ pub fn printed_text<T: Display + 'static, S: Slot<Value = T> + From<Setting<T>>>
 pub fn duration<S: Slot<Value = Duration> + From<Setting<Duration>>>() -> Kind<S> {
     let expected = TomlType::String("a string such as \"30s\"");
     scalar(expected, time, Duration::document)
-}
-
-/// Returns the kind of a string such as `200MB`.
-pub fn size<S: Slot<Value = Size> + From<Setting<Size>>>() -> Kind<S> {
-    let expected = TomlType::String("a string such as \"200MB\"");
-    scalar(expected, bytes, Size::document)
 }
 
 /// Returns the kind of a boolean.

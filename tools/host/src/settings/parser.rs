@@ -9,7 +9,6 @@ use tools_text::KeySource;
 use super::origin::Setting;
 
 use crate::duration;
-use crate::size::Size;
 
 /// Stands for the proxies that the environment names.
 pub const ENVIRONMENT: &str = "environment";
@@ -73,15 +72,6 @@ pub fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> 
 /// Returns the end of a sentence that begins with the key.
 pub fn time(text: &str, _: Base<'_>) -> Result<Duration, String> {
     duration::parse(text).map_err(|reason| format!("is not a duration: {reason}"))
-}
-
-/// Parses a size such as `200MB`.
-///
-/// # Errors
-/// Returns the end of a sentence that begins with the key.
-pub fn bytes(text: &str, _: Base<'_>) -> Result<Size, String> {
-    text.parse()
-        .map_err(|reason| format!("is not a size: {reason}"))
 }
 
 /// Parses a clause of a grant.

@@ -11,7 +11,6 @@ use tools::policy::Rule;
 use tools_text::KeySource;
 
 use super::origin::{Origin, Setting};
-use crate::size::Size;
 
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
@@ -159,12 +158,6 @@ impl Document for Duration {
         } else {
             json!(format!("{self:?}"))
         }
-    }
-}
-
-impl Document for Size {
-    fn document(&self) -> Value {
-        json!(self.to_string())
     }
 }
 

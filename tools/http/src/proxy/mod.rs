@@ -7,7 +7,6 @@ mod tasks;
 mod tunnel;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use http::Method;
@@ -143,8 +142,4 @@ impl Proxy {
     }
 }
 
-impl fmt::Debug for Proxy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Proxy").finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Proxy {});

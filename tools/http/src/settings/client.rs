@@ -12,7 +12,6 @@ use super::place::SecretPlace;
 use crate::address::private_host;
 use crate::client::HttpClient;
 use crate::error::HttpError;
-use crate::limits::HttpLimits;
 use crate::options::HttpOptions;
 use crate::secret::BoundSecret;
 use crate::service_key::ServiceKey;
@@ -132,7 +131,6 @@ fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let mut options = HttpOptions {
         private_hosts: hosts.map(|host| host.value.clone()).collect(),
         proxy: proxy.map(|proxy| proxy.value.clone()),
-        limits: limits(settings),
         ..HttpOptions::default()
     };
     if let Some(file) = &keys.ca_file {
@@ -157,14 +155,6 @@ fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
 
 fn keys(settings: &Settings) -> &HttpKeys {
     settings.of()
-}
-
-/// Returns the limits of requests.
-pub fn limits(settings: &Settings) -> HttpLimits {
-    HttpLimits {
-        total: keys(settings).tool_total.value,
-        ..HttpLimits::default()
-    }
 }
 
 fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
@@ -204,14 +194,4 @@ fn refuse(settings: &Settings, error: &HttpError, key_setting: &str) -> Settings
 /// Returns the name of a secret's setting in errors.
 fn setting_of(secret: &SecretPlace) -> String {
     format!("secrets: {}", secret.name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_default_limits_are_those_of_the_client() {
-        assert_eq!(limits(&Settings::default()), HttpLimits::default());
-    }
 }

@@ -1,12 +1,11 @@
 //! [`HttpKeys`]: the keys of requests of tools, the tables `[http]` and `[[secrets]]`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use host::declare_keys;
 use host::settings::FlagValue::Named;
 use host::settings::{
-    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, items, text, url,
+    Key, ProjectRule, REACHES, Setting, converted_tables, file, host, items, text, url,
 };
 
 use super::place::SecretPlace;
@@ -29,11 +28,6 @@ declare_keys! {
     pub ca_file: Option<Setting<PathBuf>> = Key::new("http.ca_file", text(file), None, "\"certificates.pem\"")
             .of_control_file()
         .with_project(ProjectRule::never(REACHES));
-
-    /// The time until a response to a tool is complete, redirects included
-    pub tool_total: Setting<Duration> =
-        Key::new("http.total", duration(), Setting::from_default(Duration::from_secs(60)), "\"60s\"")
-            .with_project(ProjectRule::lower());
 
     /// Secrets that requests of tools to one origin have in a header: the place of each, never the secret itself
     pub secrets: Vec<Setting<SecretPlace>> = Key::new(

@@ -71,10 +71,7 @@ fn client_line(keys: &HttpKeys) -> String {
     let hosts = keys.private_hosts.iter().map(|host| host.value.as_str());
     let hosts = hosts.collect::<Vec<_>>().join(" ");
     let hosts = if hosts.is_empty() { "none" } else { &hosts };
-    format!(
-        "http: proxy {proxy}; private hosts {hosts}; a response within {:?}",
-        keys.tool_total.value,
-    )
+    format!("http: proxy {proxy}; private hosts {hosts}")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! [`Import`]: the settings of an import.
 
 use std::future::Future;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, io};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tools::{Digest, RegisterError, Tool, ToolName};
@@ -86,13 +86,7 @@ impl Import {
     }
 }
 
-impl fmt::Debug for Import {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Import")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Import { name });
 
 /// A host's decisions about the definitions of a server. A function from a [`Tool`] to the tool to register, or to a reason, is one.
 pub trait Review: Send + Sync {

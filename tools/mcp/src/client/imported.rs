@@ -1,7 +1,6 @@
 //! [`Imported`]: an imported server.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -330,14 +329,7 @@ impl Imported {
     }
 }
 
-impl fmt::Debug for Imported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Imported")
-            .field("name", self.name())
-            .field("status", &self.status())
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Imported { name = self.name(), status = self.status() });
 
 /// Returns a text of a server as a part of a message.
 pub(super) fn show_text(text: &str) -> String {

@@ -1,7 +1,6 @@
 //! [`Sampling`]: answers of the host's model for a server.
 #![expect(deprecated, reason = "servers still ask for them")]
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -53,11 +52,7 @@ impl Sampling {
     }
 }
 
-impl fmt::Debug for Sampling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampling").finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Sampling {});
 
 /// A server's request for a message of a model.
 #[derive(Clone, Debug, PartialEq)]

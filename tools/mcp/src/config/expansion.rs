@@ -1,7 +1,6 @@
 //! References to variables: `${NAME}` and `${NAME:-default}`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 /// The variables that a server's entry may refer to.
 #[derive(Clone)]
@@ -49,14 +48,8 @@ impl Variables {
     }
 }
 
-/// Leaves out the values.
-impl fmt::Debug for Variables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Variables")
-            .field("listed", &self.listed)
-            .finish_non_exhaustive()
-    }
-}
+// Leaves out the values.
+tools::debug_fields!(self: Variables { listed });
 
 /// Returns true if the text can be the name of a variable in a reference.
 pub(super) fn is_name(name: &str) -> bool {

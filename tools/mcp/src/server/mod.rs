@@ -154,11 +154,4 @@ impl ToolServer {
     }
 }
 
-impl std::fmt::Debug for ToolServer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ToolServer")
-            .field("name", &self.options.name)
-            .field("tools", &self.shared.tools.borrow())
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: ToolServer { name = self.options.name, tools = self.shared.tools.borrow() });

@@ -325,13 +325,7 @@ fn first(mut answers: VecDeque<Value>) -> Result<Value, PeerError> {
     answers.pop_front().ok_or(PeerError::Gone)
 }
 
-impl std::fmt::Debug for Peer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Peer")
-            .field("capabilities", &self.0.capabilities)
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: Peer { capabilities = self.0.capabilities });
 
 /// A kind of request of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

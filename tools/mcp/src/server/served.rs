@@ -92,13 +92,7 @@ impl Resolve for ServedTools {
     }
 }
 
-impl std::fmt::Debug for ServedTools {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServedTools")
-            .field("len", &self.definitions.tools.len())
-            .finish_non_exhaustive()
-    }
-}
+tools::debug_fields!(self: ServedTools { len = self.definitions.tools.len() });
 
 /// Begins a cursor, so that a text of another origin is refused.
 const CURSOR: &str = "after ";

@@ -242,11 +242,14 @@ fn files_of_many_programs_that_load_code_are_in_the_table() {
         ".curlrc",
         ".wgetrc",
         ".ripgreprc",
+        "GNUmakefile",
+        "sub/compose.override.yml",
+        "local.auto.tfvars",
     ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
     }
     for path in [
-        "compose.override.yml",
+        "compose.dev.yml",
         "gunicorn.conf.py",
         ".justfile",
         "a/vite.config.mts",

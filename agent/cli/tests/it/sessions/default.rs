@@ -71,7 +71,7 @@ fn a_mistake_in_the_options_begins_no_session() {
         );
     }
     crib.run(&["run", "time.now"]).expect(0);
-    write_user(&crib, "[sessions]\nmax_age = '1s'\nmax_bytes = '1B'");
+    write_user(&crib, "[sessions]\nmax_age = '1s'");
     for mistake in mistakes {
         crib.run(&[&["run", "time.now"], &mistake[..]].concat());
     }

@@ -193,8 +193,11 @@ fn lines(text: &str) -> Vec<Line<'_>> {
         if text.starts_with('[') {
             head = text;
         }
-        let inner = head.strip_prefix('[').unwrap_or(head);
-        let inner = inner.strip_suffix(']').unwrap_or(inner);
+        // Git reads nothing of a file with a head that has no end, and neither does who asks it what the settings name.
+        let inner = head
+            .strip_prefix('[')
+            .and_then(|head| head.strip_suffix(']'))
+            .unwrap_or_default();
         let (key, value) = text.split_once('=').unwrap_or((text, ""));
         lines.push(Line {
             text,
@@ -276,6 +279,14 @@ mod tests {
             None,
             false
         ));
+    }
+
+    #[test]
+    fn settings_that_git_cannot_read_are_not_harmless() {
+        for broken in ["[core", "[co", "core]", "[core]\n[core\n\tbare = false"] {
+            let text = format!("{CLONE}{broken}\n");
+            assert!(!is_harmless(&text, Some(CLONE), false), "{broken}");
+        }
     }
 
     #[test]

@@ -68,6 +68,38 @@ pub(super) fn trials() -> Vec<Trial> {
             assert_eq!(place.aside(), ["deploy", "eslint.config.js"], "{result}");
         }),
         trials_of(
+            "a_folder_that_a_program_closes_is_looked_at_and_stays_open",
+            |layers| {
+                // Programs cannot change permissions there.
+                if is_landlock_alone(layers) {
+                    return;
+                }
+                for closed in ["000", "200", "444", "600"] {
+                    let place = Place::new(layers, &[("tools/.envrc", "mine"), ("file", "")]);
+                    let plant = format!(
+                    "mkdir -p new/.vscode; echo evil > new/.envrc; echo evil > new/.vscode/tasks.json; echo evil > AGENTS.md
+                     chmod {closed} new tools ."
+                );
+                    let (result, _) = place.sh(&ALL, &plant, None);
+                    assert_eq!(
+                        place.aside(),
+                        ["AGENTS.md", "new/.envrc", "new/.vscode"],
+                        "{closed} {result}"
+                    );
+                    for folder in ["tools", "new", "."] {
+                        assert_eq!(mode(&place.workspace.join(folder)) & 0o700, 0o700);
+                    }
+                    let change = "chmod 755 tools; echo evil > tools/.envrc";
+                    let (result, _) = place.sh(&ALL, change, None);
+                    assert_eq!(
+                        place.workspace.read("tools/.envrc"),
+                        "mine",
+                        "{closed} {result}"
+                    );
+                }
+            },
+        ),
+        trials_of(
             "a_link_between_instructions_leads_to_what_was_there",
             |layers| {
                 let place = Place::new(layers, &[("AGENTS.md", "rules"), ("file", "")]);

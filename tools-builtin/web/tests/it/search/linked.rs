@@ -30,7 +30,7 @@ const LIBRARY: SearchBackend = SearchBackend {
     base_url: Some("https://library.example.org"),
     key: None,
     is_proven: true,
-    options: &[],
+    has_language: false,
     request,
     results,
     fault: |_, _| None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tools_testkit::http::Received;
-use tools_web::search::{SafeSearch, WebSearch};
+use tools_web::search::WebSearch;
 
 use super::{answer, at, host, parameter, service};
 
@@ -21,14 +21,7 @@ async fn sent(backend: &str, configure: impl FnOnce(WebSearch) -> WebSearch) -> 
 
 #[tokio::test]
 async fn brave_is_asked_by_get() {
-    let request = sent("brave", |search| {
-        search
-            .with_language("de")
-            .unwrap()
-            .with_safe_search(SafeSearch::Strict)
-            .unwrap()
-    })
-    .await;
+    let request = sent("brave", |search| search.with_language("de").unwrap()).await;
     assert!(
         request
             .head
@@ -40,7 +33,6 @@ async fn brave_is_asked_by_get() {
         ("q", QUERY),
         ("count", "7"),
         ("search_lang", "de"),
-        ("safesearch", "strict"),
         ("result_filter", "web"),
     ];
     for (name, value) in expected {
@@ -51,25 +43,13 @@ async fn brave_is_asked_by_get() {
 
 #[tokio::test]
 async fn searxng_is_asked_by_get() {
-    let request = sent("searxng", |search| {
-        search
-            .with_language("de-CH")
-            .unwrap()
-            .with_safe_search(SafeSearch::Moderate)
-            .unwrap()
-    })
-    .await;
+    let request = sent("searxng", |search| search.with_language("de-CH").unwrap()).await;
     assert!(
         request.head.starts_with("GET /base/search?q="),
         "{}",
         request.head
     );
-    for (name, value) in [
-        ("q", QUERY),
-        ("format", "json"),
-        ("language", "de-CH"),
-        ("safesearch", "1"),
-    ] {
+    for (name, value) in [("q", QUERY), ("format", "json"), ("language", "de-CH")] {
         assert_eq!(parameter(&request, name).as_deref(), Some(value));
     }
 }

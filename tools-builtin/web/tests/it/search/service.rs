@@ -5,7 +5,7 @@ use tools::policy::{Policy, Rule, Verdict};
 use tools::{ErrorCode, Grant, Services, ToolErrorKind};
 use tools_http::HttpClient;
 use tools_testkit::TestHost;
-use tools_web::search::{self, SafeSearch, SearchError, SearchOption, WebSearch};
+use tools_web::search::{self, SearchError, WebSearch};
 
 use super::{answer, at, host, service};
 
@@ -134,25 +134,8 @@ fn an_option_that_a_service_does_not_know_is_refused() {
     let error = new("duckduckgo").with_language("de").unwrap_err();
     assert!(matches!(
         error,
-        SearchError::Option {
-            backend: "duckduckgo",
-            option: SearchOption::Language
+        SearchError::NoLanguage {
+            backend: "duckduckgo"
         }
     ));
-    let error = new("tavily").with_safe_search(SafeSearch::Off).unwrap_err();
-    assert!(matches!(
-        error,
-        SearchError::Option {
-            option: SearchOption::SafeSearch,
-            ..
-        }
-    ));
-    assert_eq!("strict".parse::<SafeSearch>().unwrap(), SafeSearch::Strict);
-    assert!(
-        "Strict"
-            .parse::<SafeSearch>()
-            .unwrap_err()
-            .to_string()
-            .contains("off, moderate, strict")
-    );
 }

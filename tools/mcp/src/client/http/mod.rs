@@ -7,7 +7,6 @@ mod post;
 mod requests;
 mod url_secrets;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -196,16 +195,11 @@ impl HttpServer {
     }
 }
 
-/// Leaves out the values of headers and secrets.
-impl fmt::Debug for HttpServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.header_names().collect();
-        f.debug_struct("HttpServer")
-            .field("url", &self.url_secrets.mask_url(&self.url))
-            .field("headers", &names)
-            .finish_non_exhaustive()
-    }
-}
+// Leaves out the values of headers and secrets.
+tools::debug_fields!(self: HttpServer {
+    url = self.url_secrets.mask_url(&self.url),
+    headers = self.header_names().collect::<Vec<_>>()
+});
 
 /// Returns a grant for the host of a URL alone.
 fn grant_of(url: &Url) -> Result<Grant, InvalidTarget> {

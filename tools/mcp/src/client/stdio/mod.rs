@@ -10,7 +10,6 @@ mod spread;
 
 use std::any::Any;
 use std::ffi::OsString;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -76,14 +75,8 @@ impl From<Launch> for Launched {
     }
 }
 
-/// Shows the program alone.
-impl fmt::Debug for Launched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Launched")
-            .field("launch", &self.launch)
-            .finish_non_exhaustive()
-    }
-}
+// Shows the program alone.
+tools::debug_fields!(self: Launched { launch });
 
 impl StdioServer {
     /// Creates a server from a command, such as a [`server_command`]. The log shows the name.
@@ -166,14 +159,8 @@ impl StdioServer {
     }
 }
 
-/// Shows the name alone.
-impl fmt::Debug for StdioServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StdioServer")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+// Shows the name alone.
+tools::debug_fields!(self: StdioServer { name });
 
 /// The variables of this process that a server gets. The others may hold secrets.
 const PASSED: &str = "HOME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ \
