@@ -28,6 +28,8 @@ pub(crate) struct Board {
 struct Shown {
     /// The announced calls of the session, by id.
     cards: BTreeMap<String, Card>,
+    /// The notes that the next turn begins with.
+    notes: Vec<String>,
     /// The end of the last run.
     summary: Option<Summary>,
 }
@@ -62,6 +64,19 @@ impl Board {
     /// Sends text of the agent.
     pub(crate) fn say(&self, text: &str) {
         self.chunks("agent_message_chunk", text);
+    }
+
+    /// Sets the notes that the next turn begins with.
+    pub(crate) fn set_notes(&self, notes: Vec<String>) {
+        self.shown.lock().ignore_poison().notes = notes;
+    }
+
+    /// Sends the notes, once.
+    pub(crate) fn say_notes(&self) {
+        let notes = std::mem::take(&mut self.shown.lock().ignore_poison().notes);
+        for note in notes {
+            self.say(&format!("(Note: {note}.)\n\n"));
+        }
     }
 
     /// Sends the conversation of a session, as its runs would have.

@@ -9,6 +9,7 @@ use host::CommandError;
 use host::sessions::SessionScope;
 use host::settings::Settings;
 use host::ungranted::Ungranted;
+use serde_json::Value;
 use tools::Host;
 
 use crate::asker::EditorAsker;
@@ -22,6 +23,8 @@ pub(crate) struct EditorScope {
     pub(crate) recorded: Option<String>,
     pub(crate) board: Arc<Board>,
     pub(crate) observer: Arc<RunObserver>,
+    /// The MCP servers of the editor.
+    pub(crate) servers: Value,
     /// True if the editor shows forms.
     pub(crate) has_forms: bool,
 }
@@ -59,6 +62,10 @@ impl SessionScope for EditorScope {
 
     fn recorded(&self) -> Option<String> {
         self.recorded.clone()
+    }
+
+    fn servers(&self) -> Option<Value> {
+        Some(self.servers.clone())
     }
 
     fn is_attended(&self) -> bool {

@@ -1,6 +1,6 @@
 //! [`EditorServer`]: serves the sessions of a program to one client.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use agent::RunObserver;
 use host::sessions::{CommandSession, RecordedSession, Sessions};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{self, AsyncRead, AsyncWrite};
 use tokio::task::{JoinHandle, JoinSet};
@@ -312,6 +313,7 @@ impl Connection {
     ) -> Result<(), RpcError> {
         let cwd = params["cwd"].as_str().unwrap_or_default();
         let root = workspace(cwd)?;
+        let servers = servers(&params["mcpServers"])?;
         let recorded = match opening {
             Opening::New => None,
             Opening::Load | Opening::Resume => Some(self.find(&root, params).await?),
@@ -321,6 +323,7 @@ impl Connection {
         let scope = EditorScope {
             root: PathBuf::from(cwd),
             recorded,
+            servers,
             board: board.clone(),
             observer: observer.clone(),
             has_forms: self.has_forms.load(Ordering::Relaxed),
@@ -335,6 +338,7 @@ impl Connection {
             board.replay(&*session);
         }
         let (prompts, queue) = Prompts::new(board.clone());
+        board.set_notes(session.left_out());
         let (of_queue, of_runs) = (token.clone(), (board, observer));
         // The lock keeps a prompt from the session before its answer is sent.
         let mut open = self.open();
@@ -401,6 +405,38 @@ fn not_open(params: &Value) -> RpcError {
     let id = session_of(params);
     let reason = format!("the session {id:?} is not open; begin or load it first");
     RpcError::new(RpcError::NOT_FOUND, reason)
+}
+
+/// Returns the MCP servers of an editor as a file of servers has them.
+///
+/// # Errors
+/// Returns an error if one is reached in a way that is not offered, or malformed.
+fn servers(given: &Value) -> Result<Value, RpcError> {
+    #[derive(Deserialize)]
+    struct Given {
+        name: String,
+        command: String,
+        #[serde(default)]
+        args: Vec<String>,
+        #[serde(default)]
+        env: Vec<Variable>,
+    }
+    #[derive(Deserialize)]
+    struct Variable {
+        name: String,
+        value: String,
+    }
+    let given = Option::<Vec<Given>>::deserialize(given).map_err(|error| {
+        let reason = format!("the MCP servers cannot be read, or one is no program: {error}");
+        RpcError::new(RpcError::PARAMS, reason)
+    })?;
+    let servers = given.unwrap_or_default().into_iter().map(|server| {
+        let env = server.env.into_iter().map(|set| (set.name, set.value));
+        let env: BTreeMap<_, _> = env.collect();
+        let entry = json!({"command": server.command, "args": server.args, "env": env});
+        (server.name, entry)
+    });
+    Ok(servers.collect::<serde_json::Map<_, _>>().into())
 }
 
 fn internal(error: impl ToString) -> RpcError {

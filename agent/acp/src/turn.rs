@@ -132,6 +132,7 @@ async fn turn(
     prompt: &mut Prompt,
     board: &Board,
 ) -> Result<&'static str, RpcError> {
+    board.say_notes();
     if session.earlier_run().is_some() {
         let ended = session.resume().await;
         board.end_turn();

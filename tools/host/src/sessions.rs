@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tools::call::CallPlace;
 use tools::protocol::Message;
 use tools::{CancellationToken, Content, Host, Json, Target, ToolCall, ToolContext};
@@ -104,6 +105,12 @@ pub trait SessionScope: Debug + Send + Sync {
         None
     }
 
+    /// Returns the MCP servers that an editor passes, as the object `mcpServers` of a file of servers. They are approved as those of a
+    /// project. Returns `None` if the session has none but those of files.
+    fn servers(&self) -> Option<Value> {
+        None
+    }
+
     /// Returns true if a person answers the questions of the session, as at a terminal.
     fn is_attended(&self) -> bool {
         false
@@ -128,6 +135,9 @@ pub trait CommandSession: Send + Sync {
 
     /// Returns the arguments of a call with secrets masked, and its targets.
     fn shown_call(&self, call: &ToolCall) -> (Json, Vec<Target>);
+
+    /// Returns the reasons why the session has not all MCP servers, each as a sentence with the next step.
+    fn left_out(&self) -> Vec<String>;
 
     /// Returns the place behind the last turn, which names a call there in the journal.
     fn next_place(&self) -> CallPlace;

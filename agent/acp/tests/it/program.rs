@@ -198,6 +198,10 @@ impl CommandSession for ProgramSession {
         self.session.shown_call(call)
     }
 
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn next_place(&self) -> CallPlace {
         CallPlace::new(self.session.turns(), 0)
     }

@@ -4,7 +4,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use agent::{Direct, DriverError, Outcome, Prompt, Run, RunObserver, Summary};
-use host::sessions::{CommandSession, SessionEnd, SessionFuture, SessionInput, UnfinishedRun};
+use host::sessions::{
+    CommandSession, SessionEnd, SessionFuture, SessionInput, SessionScope, UnfinishedRun,
+};
 use tools::call::CallPlace;
 use tools::protocol::{Message, Role};
 use tools::{CancellationToken, Json, Target, ToolCall, ToolContext};
@@ -20,11 +22,29 @@ pub(super) struct ProgramSession {
     pub(super) open: OpenSession,
     /// Cancels the runs.
     pub(super) cancellation: CancellationToken,
+    /// The limits of the session.
+    pub(super) scope: Arc<dyn SessionScope>,
+    /// The state of the session's catalog that its tools are of.
+    pub(super) generation: u64,
     /// True if standard output shows the answers, and standard error the progress.
     pub(super) is_shown: bool,
 }
 
 impl ProgramSession {
+    /// Selects the tools of the session's own servers again, if they have changed since the last prompt.
+    fn refresh(&mut self) {
+        let Some(catalog) = &self.open.catalog else {
+            return;
+        };
+        let generation = catalog.subscribe().generation();
+        if generation != self.generation {
+            self.generation = generation;
+            let entries = tools::list().into_iter().chain(catalog.list());
+            let entries = entries.filter(|entry| self.scope.has_tool(entry.name().as_str()));
+            self.open.session.refresh(entries);
+        }
+    }
+
     /// Runs to the end. Shows nothing but changed protected files.
     async fn run_hidden(&mut self, input: RunInput) -> SessionEnd {
         let token = self.cancellation.clone();
@@ -100,6 +120,10 @@ impl CommandSession for ProgramSession {
         self.open.session.shown_call(call)
     }
 
+    fn left_out(&self) -> Vec<String> {
+        self.open.servers.left_out()
+    }
+
     fn next_place(&self) -> CallPlace {
         CallPlace::new(self.open.session.turns(), 0)
     }
@@ -121,6 +145,7 @@ impl CommandSession for ProgramSession {
             let prompt = match input {
                 SessionInput::Prompt(prompt) => prompt,
                 SessionInput::Content(content) => {
+                    self.refresh();
                     let prompt = Prompt::from(content);
                     return Ok(self.run_hidden(RunInput::Prompt(prompt)).await);
                 }

@@ -129,8 +129,15 @@ impl Sessions for ProgramSessions {
             let selection = settings.selection().map_err(Error::from)?;
             let root = self.options.agent.host.servers_root();
             let offered = FirstList::Offered;
-            let servers =
-                tool_list::attach(root, settings, &selection, offered, cancellation).await;
+            let servers = tool_list::attach(
+                root,
+                settings,
+                &selection,
+                offered,
+                cancellation,
+                Default::default(),
+            )
+            .await;
             // The servers are dropped first.
             Ok(Box::new((servers, traces)) as Box<dyn Any + Send>)
         })
@@ -161,6 +168,8 @@ impl Sessions for ProgramSessions {
             let session = ProgramSession {
                 open: self.open_session(&scope, &cancellation).await?,
                 cancellation,
+                scope,
+                generation: 0,
                 is_shown: self.format.is_some(),
             };
             Ok(Box::new(session) as Box<dyn CommandSession>)
