@@ -261,7 +261,7 @@ fn a_server_of_the_editor_waits_for_its_approval_and_belongs_to_one_session() {
 
     let first = editor.new_session(&crib.root(), servers.clone());
     let begin = editor.log.len();
-    editor.prompt(&first, "mcp:s/read");
+    editor.prompt(&first, "mcp:s/read path=README.md");
     let calls = json!(editor.log[begin..]).to_string();
     assert!(calls.contains(r#""status":"completed""#), "{calls}");
     // Another folder has the server not approved, nor the tools of the first one.
@@ -269,7 +269,7 @@ fn a_server_of_the_editor_waits_for_its_approval_and_belongs_to_one_session() {
     assert!(editor.prompt(&second, "time.now zone=UTC").contains(note));
     let third = editor.new_session(&other, json!([]));
     let begin = editor.log.len();
-    let prompt = json!([{"type": "text", "text": "mcp:s/read"}]);
+    let prompt = json!([{"type": "text", "text": "mcp:s/read path=README.md"}]);
     editor.request(
         "session/prompt",
         json!({"sessionId": third, "prompt": prompt}),
