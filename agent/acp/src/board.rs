@@ -71,6 +71,15 @@ impl Board {
         self.shown.lock().ignore_poison().notes = notes;
     }
 
+    /// Sends the commands that a prompt may be.
+    pub(crate) fn say_commands(&self) {
+        let about = "Replace older messages by a summary of the model";
+        let commands = json!([{"name": "compact", "description": about}]);
+        self.update(
+            json!({"sessionUpdate": "available_commands_update", "availableCommands": commands}),
+        );
+    }
+
     /// Sends the notes, once.
     pub(crate) fn say_notes(&self) {
         let notes = std::mem::take(&mut self.shown.lock().ignore_poison().notes);
@@ -268,6 +277,9 @@ impl Board {
             _ if of.is_some() => {}
             Event::Text { text } => self.say(text),
             Event::Steered { text } => self.chunks("user_message_chunk", text),
+            Event::Compacted(_) => {
+                self.say("\n\n(Older messages are left out of requests from here on.)\n\n");
+            }
             Event::PlanChanged { items } => self.plan(items),
             Event::ReplyRejected {
                 reason,

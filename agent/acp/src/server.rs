@@ -339,7 +339,7 @@ impl Connection {
         }
         let (prompts, queue) = Prompts::new(board.clone());
         board.set_notes(session.left_out());
-        let (of_queue, of_runs) = (token.clone(), (board, observer));
+        let (of_queue, of_runs) = (token.clone(), (board.clone(), observer));
         // The lock keeps a prompt from the session before its answer is sent.
         let mut open = self.open();
         if self.token.is_cancelled() {
@@ -359,6 +359,8 @@ impl Connection {
                 Opening::Load | Opening::Resume => json!({}),
             }),
         );
+        // Clients drop the commands of a session that they do not know yet.
+        board.say_commands();
         Ok(())
     }
 

@@ -144,7 +144,11 @@ async fn turn(
         }
     }
     let content = std::mem::take(&mut prompt.content);
-    let ended = session.run(SessionInput::Content(content)).await;
+    let input = match &content[..] {
+        [only] if only.as_text().map(str::trim) == Some("/compact") => SessionInput::Compact,
+        _ => SessionInput::Content(content),
+    };
+    let ended = session.run(input).await;
     let summary = board.end_turn();
     let left = prompt.handle.take_waiting();
     if !left.is_empty() && !prompt.handle.token().is_cancelled() {

@@ -165,6 +165,8 @@ pub enum SessionInput {
     Prompt(String),
     /// The content of a prompt.
     Content(Vec<Content>),
+    /// Compacts the conversation. The model is asked for a summary of older messages.
+    Compact,
     /// A call, for the session of a [scope](SessionScope::is_call) that has no model.
     Call(ToolCall),
 }

@@ -232,3 +232,24 @@ async fn long_results_and_long_lines_stay_within_their_bounds() {
     editor.wait_for("-32600").await;
     editor.end().await;
 }
+
+#[tokio::test]
+async fn a_session_has_the_command_that_compacts_its_conversation_and_a_prompt_of_that_name_is_it()
+{
+    let turns = ["One.", "Two.", "Three.", "A summary.", "Four."];
+    let program = Program::new(turns.map(|text| Turn::answer(text.repeat(5_000))));
+    let mut editor = Editor::start(&program, json!({}), silent()).await;
+    let session = editor.new_session().await;
+    let commands = editor.wait_for("available_commands_update").await;
+    let commands = &commands["params"]["update"]["availableCommands"];
+    assert_eq!(commands[0]["name"], "compact", "{commands}");
+    for _ in 0..3 {
+        assert_eq!(editor.prompt(&session, "Go on.").await, "end_turn");
+    }
+    assert_eq!(editor.prompt(&session, "/compact").await, "end_turn");
+    let updates = editor.updates(&session);
+    let last = updates.last().map(String::as_str).unwrap_or_default();
+    assert!(last.contains("left out of requests"), "{last}");
+    assert_eq!(editor.prompt(&session, "Go on.").await, "end_turn");
+    editor.end().await;
+}

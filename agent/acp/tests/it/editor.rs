@@ -197,7 +197,9 @@ impl Editor {
     pub(crate) fn updates(&self, session: &str) -> Vec<String> {
         let log = self.log().into_iter();
         let of_session = log.filter(|message| {
-            message["method"] == "session/update" && message["params"]["sessionId"] == session
+            message["method"] == "session/update"
+                && message["params"]["sessionId"] == session
+                && message["params"]["update"]["sessionUpdate"] != "available_commands_update"
         });
         let shown = of_session.map(|message| {
             let update = &message["params"]["update"];

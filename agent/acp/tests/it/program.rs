@@ -220,12 +220,14 @@ impl CommandSession for ProgramSession {
             let events = observer.events();
             let driver = self.driver.clone().with_handle(observer.handle());
             let driver = driver.with_events(move |event| events.send(event));
-            let SessionInput::Content(content) = input else {
-                panic!("no content")
+            let session = &mut self.session;
+            let ended = match input {
+                SessionInput::Content(content) => {
+                    driver.run(session, agent::Prompt::from(content)).await
+                }
+                SessionInput::Compact => driver.compact(session).await,
+                input => panic!("{input:?}"),
             };
-            let ended = driver
-                .run(&mut self.session, agent::Prompt::from(content))
-                .await;
             let messages = self.session.messages().to_vec();
             self.stored
                 .lock()

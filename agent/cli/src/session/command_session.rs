@@ -149,6 +149,7 @@ impl CommandSession for ProgramSession {
                     let prompt = Prompt::from(content);
                     return Ok(self.run_hidden(RunInput::Prompt(prompt)).await);
                 }
+                SessionInput::Compact => return Ok(self.run_hidden(RunInput::Compact).await),
                 SessionInput::Call(call) => Direct::prompt(&[call]),
             };
             if self.is_shown {
