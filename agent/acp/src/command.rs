@@ -11,6 +11,7 @@ pub(crate) const ACP: Command = Command {
     group: CommandGroup::Connect,
     rank: 65,
     examples: "acp                                  # Run sessions for the editor that starts it
+               acp --provider ollama --model qwen3   # With a local model
                acp --grant 'fs:write:docs/**'       # Let the file tools write there without a question",
     arguments: &[Argument::Sessions],
     run: Some(|_, cx| Box::pin(acp(cx))),
