@@ -23,6 +23,7 @@ pub mod refusal;
 mod repeat;
 mod run;
 mod run_handle;
+mod run_observer;
 mod run_options;
 mod selection;
 mod session;
@@ -63,6 +64,7 @@ pub use provider::{
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use run_handle::RunHandle;
+pub use run_observer::RunObserver;
 pub use run_options::{RunOptions, SubAgents};
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;

@@ -80,6 +80,11 @@ impl RunHandle {
         self.token.cancel();
     }
 
+    /// Returns true if both are handles of the same run.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.messages, &other.messages)
+    }
+
     /// Lets a run take messages.
     pub(crate) fn open(&self) -> OpenRun<'_> {
         self.lock().is_closed = false;

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tools::context::{Exposure, KnownTexts};
 use tools::protocol::{Message, Role};
-use tools::{Arguments, Entry, Execution, Host, IgnorePoison as _, Services, ToolContext};
+use tools::{
+    Arguments, Entry, Execution, Host, IgnorePoison as _, Json, Services, Target, ToolCall,
+    ToolContext,
+};
 
 use crate::disclosure::{Disclosure, SessionDisclosure, is_of_search};
 use crate::event::{Event, EventSink};
@@ -215,6 +218,14 @@ impl Session {
     /// The future returns the errors of [`ToolSet::execute`].
     pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
         self.tools.execute(&self.cx, name, arguments)
+    }
+
+    /// Returns the arguments of a call with secrets masked, and the targets that they name, as the
+    /// [start](crate::Event::CallStarted) of the call shows them.
+    pub fn shown_call(&self, call: &ToolCall) -> (Json, Vec<Target>) {
+        let targets = self.tools.targets(call, &self.cx);
+        let targets = targets.map(|(_, targets)| targets).unwrap_or_default();
+        (self.tools.masked_arguments(call), targets)
     }
 
     /// Returns the messages of a request without a prompt, and the number of those that do not belong to the conversation.

@@ -8,8 +8,8 @@ use tools::call::Resolve;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError,
-    ToolErrorKind, ToolName, ToolResult,
+    Arguments, Digest, Entry, Execution, Json, Services, Target, Tool, ToolCall, ToolContext,
+    ToolError, ToolErrorKind, ToolName, ToolResult,
 };
 use tools_search::Index;
 
@@ -274,6 +274,18 @@ impl ToolSet {
     /// Returns the tools that were selected but are not in the set, sorted by name.
     pub fn list_skipped(&self) -> &[SkippedTool] {
         &self.0.skipped
+    }
+
+    /// Returns the tool of a call and the targets that the arguments name. Returns `None` if they cannot be derived.
+    pub(crate) fn targets(
+        &self,
+        call: &ToolCall,
+        cx: &ToolContext,
+    ) -> Option<(Arc<Entry>, Vec<Target>)> {
+        let entry = self.get(&call.name).ok()?;
+        let arguments = tools::call::read_arguments(&entry, &call.arguments, cx);
+        let targets = entry.targets(&arguments, cx).ok()?;
+        Some((entry, targets))
     }
 
     /// Returns the arguments of a call with [secrets masked](Entry::masked_in), so that they may be shown.

@@ -40,6 +40,10 @@ pub(crate) struct ConfigOptions {
     /// Read no settings file
     #[arg(long)]
     pub(crate) no_config: bool,
+
+    /// The directory from which the settings of the project are searched. `None` is that of the process.
+    #[arg(skip)]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 impl ConfigOptions {
@@ -51,9 +55,16 @@ impl ConfigOptions {
     /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
     pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, SettingsError> {
         if self.reads_files() {
-            settings::project_contents(&working_directory()?)
+            settings::project_contents(&self.working_directory()?)
         } else {
             Ok(Vec::new())
+        }
+    }
+
+    fn working_directory(&self) -> Result<PathBuf, SettingsError> {
+        match &self.directory {
+            Some(directory) => Ok(directory.clone()),
+            None => working_directory(),
         }
     }
 
@@ -62,7 +73,9 @@ impl ConfigOptions {
         let mut loaded = match (&self.config, self.no_config) {
             (Some(path), _) => settings::load_named(path)?,
             (None, true) => settings::Loaded::default(),
-            (None, false) => settings::load_default(&working_directory()?, trust::tell_narrowing)?,
+            (None, false) => {
+                settings::load_default(&self.working_directory()?, trust::tell_narrowing)?
+            }
         };
         // Also with --config and --no-config: these settings are the program's own.
         loaded.layers.insert(0, settings::built_in()?);

@@ -55,6 +55,13 @@ impl HostOptions {
         words
     }
 
+    /// Returns the options for this root, with the settings of the project there.
+    pub(crate) fn at(mut self, root: PathBuf) -> Self {
+        self.root = RootOption::at(&root);
+        self.config.directory = Some(root);
+        self
+    }
+
     /// Returns the root whose MCP servers a session has. Returns `None` if no file is to be read.
     pub(crate) fn servers_root(&self) -> Option<PathBuf> {
         self.config.reads_files().then(|| self.root.setting().value)

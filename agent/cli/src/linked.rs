@@ -9,7 +9,7 @@ tools::link!(agent_authoring, tools_authorship);
 tools::link!(tools_builtin);
 
 #[cfg(feature = "default")]
-tools::link!(agent_models, agent_sessions, agent_telemetry);
+tools::link!(agent_acp, agent_models, agent_sessions, agent_telemetry);
 
 #[cfg(feature = "default")]
 tools::link!(tools_mcp_host);

@@ -16,7 +16,7 @@ use agent::{
 use clap::Args;
 use host::sessions::SessionScope;
 use host::{AttachedTools, FirstList};
-use tools::{CancellationToken, Entry, Host};
+use tools::{CancellationToken, Entry, Host, SharedCatalog};
 
 use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
@@ -61,6 +61,8 @@ pub(crate) struct OpenSession {
     pub(crate) runner: PromptRunner,
     /// The run of an earlier process, to be finished first.
     pub(crate) resumed: Option<Run>,
+    /// The catalog of the session's own MCP servers. `None` if they are in the process-wide one.
+    pub(crate) catalog: Option<SharedCatalog>,
     /// The MCP servers of the session. Drop them after the session.
     pub(crate) servers: Box<dyn AttachedTools>,
     /// The journal of the session. Drop it after the session.
@@ -131,7 +133,7 @@ impl SessionOptions {
         let resumed = self.journal.resume(&workspace).await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
-            Some(resumed) if self.scope.is_none() => {
+            Some(resumed) if self.is_attended() => {
                 resumed.settings(self.flags()?, |flags| self.settings_with(flags))?
             }
             _ => self.settings_with(self.flags()?)?,
@@ -177,10 +179,11 @@ impl SessionOptions {
         options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
-        let servers = self.attach_servers(&settings, &token).await?;
+        let catalog = self.catalog();
+        let servers = self.attach_servers(&settings, &token, &catalog).await?;
         // Behind the servers, because their lists say which tools read.
         let settings = self.agent.host.with_reads(settings);
-        let mut tools = self.tools(&settings, models, token, &view)?;
+        let mut tools = self.tools(&settings, models, token, (&view, &catalog))?;
         if let Some(budget) = budget::load_shared(&settings, &tools.host)? {
             tools.host = tools.host.with_service(budget);
         }
@@ -221,6 +224,7 @@ impl SessionOptions {
             session,
             runner,
             resumed,
+            catalog,
             servers,
             _recording: recording,
             _traces: traces.unwrap_or_default(),
@@ -231,9 +235,10 @@ impl SessionOptions {
     pub(crate) async fn open_unrecorded(&self) -> Result<Session, Error> {
         let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
-        let _servers = self.attach_servers(&settings, &token).await?;
+        let _servers = self.attach_servers(&settings, &token, &None).await?;
+        let shown = (&Arc::default(), &None);
         Ok(self
-            .tools(&settings, unused_models(), token, &Arc::default())?
+            .tools(&settings, unused_models(), token, shown)?
             .into_session())
     }
 
@@ -247,11 +252,26 @@ impl SessionOptions {
         &self,
         settings: &Settings,
         token: &CancellationToken,
+        catalog: &Option<SharedCatalog>,
     ) -> Result<Box<dyn AttachedTools>, Error> {
         let root = self.agent.host.servers_root().filter(|_| !self.is_shared());
         let selection = settings.selection()?;
         let first = FirstList::Offered;
-        Ok(tool_list::attach(root, settings, &selection, first, token).await)
+        let given = self.scope.as_ref().and_then(|scope| scope.servers());
+        let of_session = (catalog.clone(), given);
+        Ok(tool_list::attach(root, settings, &selection, first, token, of_session).await)
+    }
+
+    /// Returns the catalog of the servers of a session with a root of its own. The process may have several, each with its own servers.
+    fn catalog(&self) -> Option<SharedCatalog> {
+        let root = self.scope.as_ref().and_then(|scope| scope.root());
+        root.map(|_| SharedCatalog::new())
+    }
+
+    /// Returns true if a person answers the questions of the session, at the terminal or elsewhere.
+    fn is_attended(&self) -> bool {
+        let scope = self.scope.as_ref();
+        scope.is_none_or(|scope| scope.is_attended())
     }
 
     /// Begins to record the session, unless it is resumed. Returns `None` if it is not recorded.
@@ -320,10 +340,11 @@ impl SessionOptions {
         settings: &Settings,
         models: Models,
         token: CancellationToken,
-        view: &Arc<SessionView>,
+        (view, catalog): (&Arc<SessionView>, &Option<SharedCatalog>),
     ) -> Result<SessionTools, Error> {
         let selection = settings.selection()?;
         let mut entries = tools::list();
+        entries.extend(catalog.iter().flat_map(SharedCatalog::list));
         notice::warn_unmatched(&selection, &entries);
         let host = match &self.scope {
             None => self.agent.host.attended_host(settings, token, view)?,
@@ -348,7 +369,7 @@ impl SessionOptions {
     /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.
     fn settings_with(&self, flags: Values) -> Result<Settings, Error> {
         let mut settings = self.agent.host.settings(flags)?;
-        if self.scope.is_none() {
+        if self.is_attended() {
             settings = settings.attended();
         }
         // A session must not edit its own record.

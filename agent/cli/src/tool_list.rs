@@ -6,7 +6,8 @@ use std::sync::Arc;
 use agent::Selection;
 use anstyle::Style;
 use host::{AttachRequest, AttachedTools, FirstList, NoServers};
-use tools::{CancellationToken, Entry};
+use serde_json::Value;
+use tools::{CancellationToken, Entry, SharedCatalog};
 
 use crate::config::Settings;
 use crate::error::Error;
@@ -44,8 +45,8 @@ fn first(description: &str) -> String {
     }
 }
 
-/// Offers the tools of the servers of a root that the selection may match. Without a root there are none. A wait for first lists ends if
-/// the token is cancelled.
+/// Offers the tools of the servers of a root that the selection may match, and of those that an editor passes, in this catalog or the
+/// process-wide one. Without a root there are none. A wait for first lists ends if the token is cancelled.
 ///
 /// Approvals of other processes take effect until the servers are dropped.
 pub(crate) async fn attach(
@@ -54,6 +55,7 @@ pub(crate) async fn attach(
     selection: &Selection,
     first: FirstList,
     cancellation: &CancellationToken,
+    (catalog, given): (Option<SharedCatalog>, Option<Value>),
 ) -> Box<dyn AttachedTools> {
     let Some(root) = root else {
         return Box::new(NoServers);
@@ -65,6 +67,8 @@ pub(crate) async fn attach(
         settings,
         context: Arc::new(move || Ok(option.host(true, &of_host)?)),
         may_match: Arc::new(move |name: &str| selection.may_match(name)),
+        catalog,
+        given,
         first,
         cancellation,
     };
@@ -82,7 +86,15 @@ pub(crate) async fn attach_for(
     };
     let selection = Selection::parse([glob])?;
     let token = CancellationToken::new();
-    Ok(attach(root, &settings()?, &selection, FirstList::Needed, &token).await)
+    Ok(attach(
+        root,
+        &settings()?,
+        &selection,
+        FirstList::Needed,
+        &token,
+        Default::default(),
+    )
+    .await)
 }
 
 #[cfg(test)]

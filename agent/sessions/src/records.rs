@@ -4,15 +4,19 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use host::sessions::RecordedSession;
 use host::settings::Settings;
 use host::{RecordPlace, Retention, SessionRecord, SessionRecords, program};
+use jiff::Timestamp;
 use tools::journal::SessionStart;
 use tools_journal::{Durability, JournalOptions, OpenError, SqliteJournal};
 
 use crate::error::SessionError;
-use crate::folder::SessionFolder;
+use crate::folder::{SessionFolder, warn_of_skipped};
+use crate::id::SessionId;
 use crate::lock::LockedSession;
 use crate::stored::StoredSession;
+use crate::summary::{HEAD, first_prompt};
 
 /// The origin of the clauses that a resumed session began with.
 const FIRST_GRANT: &str = "the start of the session";
@@ -23,6 +27,8 @@ pub(crate) const RECORDS: SessionRecords = SessionRecords {
         Box::pin(async move { Ok(begin(place, start, settings).await?) })
     },
     resume: |place, id, workspace| Box::pin(async move { Ok(resume(place, id, workspace).await?) }),
+    list: |workspace| Ok(list(workspace)?),
+    find: |id| Ok(find(id)?),
 };
 
 /// A session of the folder. Dropping it unlocks the session, and removes a new one that had no prompt.
@@ -99,6 +105,46 @@ async fn resume(
         first,
         ..record(journal, Some(name), session)
     })
+}
+
+/// Returns the sessions of a workspace, or of all, the newest first.
+fn list(workspace: Option<&str>) -> Result<Vec<RecordedSession>, SessionError> {
+    let folder = SessionFolder::new()?;
+    let mut listed = Vec::new();
+    for id in folder.ids()? {
+        match recorded(&folder, id) {
+            Ok(session) => listed.extend(session),
+            Err(error) => warn_of_skipped(id, &error),
+        }
+    }
+    listed.retain(|session| workspace.is_none_or(|workspace| session.workspace == workspace));
+    Ok(listed)
+}
+
+/// Returns the session with this whole ID.
+fn find(id: &str) -> Result<Option<RecordedSession>, SessionError> {
+    let folder = SessionFolder::new()?;
+    SessionId::parse(id).map_or(Ok(None), |id| recorded(&folder, id))
+}
+
+/// Returns the facts about a session. Returns `None` if it has no prompt, runs a job or was removed.
+fn recorded(
+    folder: &SessionFolder,
+    id: SessionId,
+) -> Result<Option<RecordedSession>, SessionError> {
+    let Some(files) = folder.files(id) else {
+        return Ok(None);
+    };
+    let stored = folder.read_stored(id, HEAD)?;
+    let stored = stored.filter(|stored| stored.start.job.is_none());
+    Ok(stored.map(|stored| RecordedSession {
+        id: id.to_string(),
+        title: first_prompt(&stored.checkpoint),
+        workspace: stored.start.workspace,
+        changed: Timestamp::try_from(files.changed)
+            .unwrap_or_default()
+            .to_string(),
+    }))
 }
 
 fn open(file: &Path, place: &RecordPlace) -> Result<SqliteJournal, OpenError> {

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use agent::Run;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
+use tools::journal::Checkpoint;
 use tools::protocol::{Message, Role};
 
 use crate::error::SessionError;
@@ -13,7 +14,7 @@ use crate::folder::SessionFolder;
 use crate::id::SessionId;
 
 /// The number of messages read to find the first prompt, which follows the system text.
-const HEAD: u32 = 2;
+pub(crate) const HEAD: u32 = 2;
 
 /// The facts about a session that a list shows.
 #[derive(Debug, Serialize)]
@@ -44,9 +45,6 @@ impl SessionSummary {
         let Some(stored) = folder.read_stored(id, HEAD)? else {
             return Ok(None);
         };
-        let texts = stored.checkpoint.messages.iter();
-        let mut messages = texts.filter_map(|text| serde_json::from_str::<Message>(text).ok());
-        let prompt = messages.find(|message| message.role == Role::User);
         let run = Run::from_checkpoint(&stored.checkpoint);
         let models = run.iter().flat_map(Run::models);
         let models = models.map(|(at, model)| (at, model.to_owned())).collect();
@@ -60,12 +58,20 @@ impl SessionSummary {
             id,
             started: Timestamp::from_millisecond(stored.start.at_ms).unwrap_or_default(),
             workspace: stored.start.workspace,
-            prompt: prompt.map(|prompt| prompt.to_text()).unwrap_or_default(),
+            prompt: first_prompt(&stored.checkpoint),
             state,
             bytes: files.bytes,
             models,
         }))
     }
+}
+
+/// Returns the text of the first prompt among the messages that were read.
+pub(crate) fn first_prompt(checkpoint: &Checkpoint) -> String {
+    let texts = checkpoint.messages.iter();
+    let mut messages = texts.filter_map(|text| serde_json::from_str::<Message>(text).ok());
+    let prompt = messages.find(|message| message.role == Role::User);
+    prompt.map(|prompt| prompt.to_text()).unwrap_or_default()
 }
 
 fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {

@@ -149,13 +149,7 @@ fn judge_call(
     tools: &ToolSet,
     cx: &ToolContext,
 ) -> Option<(Vec<Target>, Vec<Json>)> {
-    let entry = tools.get(&call.name).ok()?;
-    let targets = entry
-        .targets(
-            &tools::call::read_arguments(&entry, &call.arguments, cx),
-            cx,
-        )
-        .ok()?;
+    let (entry, targets) = tools.targets(call, cx)?;
     // Serializing a ruling does not fail: its keys are texts.
     let rulings = cx
         .rulings(entry.tool(), &targets)

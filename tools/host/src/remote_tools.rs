@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Clause, Effects, Host, Task, ToolContext, ToolName};
+use tools::{CancellationToken, Clause, Effects, Host, SharedCatalog, Task, ToolContext, ToolName};
 
 use crate::exit::Exit;
 use crate::extension::CommandError;
@@ -70,6 +71,11 @@ pub trait AttachedTools: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the reasons why the session has not all servers, each as a sentence with the next step.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Adds the reasons why the session has no tool of a name.
     fn with_reasons(&self, host: Host) -> Host {
         host
@@ -108,6 +114,11 @@ pub struct AttachRequest<'a> {
     pub context: ContextSource,
     /// Returns true if the session may select a tool whose name begins so.
     pub may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    /// The catalog of the session's own, which no other session sees. `None` is the process-wide one.
+    pub catalog: Option<SharedCatalog>,
+    /// The servers that an editor passes, as the object `mcpServers` of a file of servers. They are approved as those of a project. `None` for
+    /// other sessions.
+    pub given: Option<Value>,
     /// The wait for tools that are not known yet.
     pub first: FirstList,
     /// Ends the wait.

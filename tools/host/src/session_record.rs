@@ -9,6 +9,7 @@ use tools::journal::{Journal, SessionStart};
 use tools::tasks::{StoredTasks, TaskStore};
 
 use crate::extension::CommandError;
+use crate::sessions::RecordedSession;
 use crate::settings::Settings;
 
 /// A future of [`SessionRecords`].
@@ -23,6 +24,10 @@ pub struct SessionRecords {
     /// Continues a session of this workspace, which comes last: the one whose ID begins with this text, or the newest one. In a file of the
     /// user's choice it is the named one.
     pub resume: for<'a> fn(&'a RecordPlace, Option<&'a str>, &'a str) -> RecordFuture<'a>,
+    /// Returns the sessions of a workspace, or of all, the newest first. Sessions without a prompt and those of jobs are left out.
+    pub list: fn(Option<&str>) -> Result<Vec<RecordedSession>, CommandError>,
+    /// Returns the session with this whole ID.
+    pub find: fn(&str) -> Result<Option<RecordedSession>, CommandError>,
 }
 
 /// The place of a record.

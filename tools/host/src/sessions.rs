@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tools::call::CallPlace;
-use tools::{CancellationToken, Host, ToolCall, ToolContext};
+use tools::protocol::Message;
+use tools::{CancellationToken, Content, Host, Json, Target, ToolCall, ToolContext};
 
 use crate::extension::CommandError;
 use crate::retention::Retention;
@@ -42,6 +44,12 @@ pub trait Sessions: Send + Sync {
         settings: &'a Settings,
         cancellation: &'a CancellationToken,
     ) -> SessionFuture<'a, Box<dyn Any + Send>>;
+
+    /// Returns the recorded sessions of a workspace, or of all, the newest first. Sessions without a prompt and those of jobs are left out.
+    fn list(&self, workspace: Option<String>) -> SessionFuture<'_, Vec<RecordedSession>>;
+
+    /// Returns the recorded session with this whole ID. Returns `None` if there is none that could go on.
+    fn find(&self, id: String) -> SessionFuture<'_, Option<RecordedSession>>;
 
     /// Opens a session, which goes on if its journal has it already. Cancelling the token ends its calls.
     fn open(
@@ -86,6 +94,28 @@ pub trait SessionScope: Debug + Send + Sync {
         None
     }
 
+    /// Returns the root of the session. Returns `None` if it is that of the command.
+    fn root(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns the ID of the recorded session that goes on. Returns `None` for a new one, and if it has a [journal](Self::journal) of its
+    /// own.
+    fn recorded(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the MCP servers that an editor passes, as the object `mcpServers` of a file of servers. They are approved as those of a
+    /// project. Returns `None` if the session has none but those of files.
+    fn servers(&self) -> Option<Value> {
+        None
+    }
+
+    /// Returns true if a person answers the questions of the session, as at a terminal.
+    fn is_attended(&self) -> bool {
+        false
+    }
+
     /// Returns true if the session uses the tools of servers that the command [shares](Sessions::share).
     fn is_shared(&self) -> bool {
         false
@@ -99,6 +129,15 @@ pub trait CommandSession: Send + Sync {
 
     /// Returns the number of messages of the conversation, without the system text.
     fn length(&self) -> usize;
+
+    /// Returns the conversation, without the system text. If a run of an earlier process is unfinished, its conversation counts.
+    fn messages(&self) -> Vec<Message>;
+
+    /// Returns the arguments of a call with secrets masked, and its targets.
+    fn shown_call(&self, call: &ToolCall) -> (Json, Vec<Target>);
+
+    /// Returns the reasons why the session has not all MCP servers, each as a sentence with the next step.
+    fn left_out(&self) -> Vec<String>;
 
     /// Returns the place behind the last turn, which names a call there in the journal.
     fn next_place(&self) -> CallPlace;
@@ -124,8 +163,25 @@ pub trait CommandSession: Send + Sync {
 pub enum SessionInput {
     /// A prompt.
     Prompt(String),
+    /// The content of a prompt.
+    Content(Vec<Content>),
+    /// Compacts the conversation. The model is asked for a summary of older messages.
+    Compact,
     /// A call, for the session of a [scope](SessionScope::is_call) that has no model.
     Call(ToolCall),
+}
+
+/// A recorded session.
+#[derive(Clone, Debug)]
+pub struct RecordedSession {
+    /// The ID.
+    pub id: String,
+    /// The path of its workspace.
+    pub workspace: String,
+    /// The first prompt.
+    pub title: String,
+    /// The time of the last change, as in RFC 3339.
+    pub changed: String,
 }
 
 /// The run of an earlier process.

@@ -3,11 +3,13 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use agent::{Direct, DriverError, Outcome, Summary};
-use host::sessions::{CommandSession, SessionEnd, SessionFuture, SessionInput, UnfinishedRun};
+use agent::{Direct, DriverError, Outcome, Prompt, Run, RunObserver, Summary};
+use host::sessions::{
+    CommandSession, SessionEnd, SessionFuture, SessionInput, SessionScope, UnfinishedRun,
+};
 use tools::call::CallPlace;
 use tools::protocol::{Message, Role};
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, Json, Target, ToolCall, ToolContext};
 
 use super::OpenSession;
 use crate::detail::Detail;
@@ -20,11 +22,29 @@ pub(super) struct ProgramSession {
     pub(super) open: OpenSession,
     /// Cancels the runs.
     pub(super) cancellation: CancellationToken,
+    /// The limits of the session.
+    pub(super) scope: Arc<dyn SessionScope>,
+    /// The state of the session's catalog that its tools are of.
+    pub(super) generation: u64,
     /// True if standard output shows the answers, and standard error the progress.
     pub(super) is_shown: bool,
 }
 
 impl ProgramSession {
+    /// Selects the tools of the session's own servers again, if they have changed since the last prompt.
+    fn refresh(&mut self) {
+        let Some(catalog) = &self.open.catalog else {
+            return;
+        };
+        let generation = catalog.subscribe().generation();
+        if generation != self.generation {
+            self.generation = generation;
+            let entries = tools::list().into_iter().chain(catalog.list());
+            let entries = entries.filter(|entry| self.scope.has_tool(entry.name().as_str()));
+            self.open.session.refresh(entries);
+        }
+    }
+
     /// Runs to the end. Shows nothing but changed protected files.
     async fn run_hidden(&mut self, input: RunInput) -> SessionEnd {
         let token = self.cancellation.clone();
@@ -37,8 +57,20 @@ impl ProgramSession {
             token.clone(),
         ));
         let events = observer.clone();
-        let driver = self.open.runner.driver.clone().with_cancellation(token);
-        let driver = driver.with_events(move |event| events.record(&event));
+        let context = self.open.session.context();
+        let observers = context.service::<RunObserver>();
+        let driver = self.open.runner.driver.clone();
+        let driver = match observers {
+            Some(observers) => driver
+                .with_handle(observers.handle())
+                .with_events(move |event| {
+                    events.record(&event);
+                    observers.events().send(event);
+                }),
+            None => driver
+                .with_cancellation(token)
+                .with_events(move |event| events.record(&event)),
+        };
         let session = &mut self.open.session;
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
@@ -75,6 +107,23 @@ impl CommandSession for ProgramSession {
         length(self.open.session.messages())
     }
 
+    fn messages(&self) -> Vec<Message> {
+        let unfinished = self.open.resumed.as_ref().map(Run::messages);
+        let messages = unfinished.unwrap_or_else(|| self.open.session.messages());
+        let messages = messages
+            .iter()
+            .filter(|message| message.role != Role::System);
+        messages.cloned().collect()
+    }
+
+    fn shown_call(&self, call: &ToolCall) -> (Json, Vec<Target>) {
+        self.open.session.shown_call(call)
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.open.servers.left_out()
+    }
+
     fn next_place(&self) -> CallPlace {
         CallPlace::new(self.open.session.turns(), 0)
     }
@@ -95,6 +144,12 @@ impl CommandSession for ProgramSession {
         Box::pin(async move {
             let prompt = match input {
                 SessionInput::Prompt(prompt) => prompt,
+                SessionInput::Content(content) => {
+                    self.refresh();
+                    let prompt = Prompt::from(content);
+                    return Ok(self.run_hidden(RunInput::Prompt(prompt)).await);
+                }
+                SessionInput::Compact => return Ok(self.run_hidden(RunInput::Compact).await),
                 SessionInput::Call(call) => Direct::prompt(&[call]),
             };
             if self.is_shown {

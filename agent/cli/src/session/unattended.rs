@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use host::sessions::{CommandSession, SessionFuture, SessionScope, Sessions};
+use host::sessions::{CommandSession, RecordedSession, SessionFuture, SessionScope, Sessions};
 use host::{CommandError, FirstList, Retention};
 use tools::CancellationToken;
 
@@ -45,10 +45,19 @@ pub(crate) struct ProgramSessions {
 impl UnattendedOptions {
     fn with_scope(&self, scope: Option<Arc<dyn SessionScope>>) -> SessionOptions {
         let own = scope.as_ref().and_then(|scope| scope.journal());
+        let journal = JournalOptions::for_session(self.content.clone(), own);
+        let recorded = scope.as_ref().and_then(|scope| scope.recorded());
+        let journal = recorded
+            .map(|id| journal.with_resume(Some(id)))
+            .unwrap_or(journal);
+        let mut agent = self.agent.clone();
+        if let Some(root) = scope.as_ref().and_then(|scope| scope.root()) {
+            agent.host = agent.host.at(root);
+        }
         SessionOptions {
-            agent: self.agent.clone(),
+            agent,
             questions: KeyFlags::default(),
-            journal: JournalOptions::for_session(self.content.clone(), own),
+            journal,
             scope,
         }
     }
@@ -120,10 +129,33 @@ impl Sessions for ProgramSessions {
             let selection = settings.selection().map_err(Error::from)?;
             let root = self.options.agent.host.servers_root();
             let offered = FirstList::Offered;
-            let servers =
-                tool_list::attach(root, settings, &selection, offered, cancellation).await;
+            let servers = tool_list::attach(
+                root,
+                settings,
+                &selection,
+                offered,
+                cancellation,
+                Default::default(),
+            )
+            .await;
             // The servers are dropped first.
             Ok(Box::new((servers, traces)) as Box<dyn Any + Send>)
+        })
+    }
+
+    fn list(&self, workspace: Option<String>) -> SessionFuture<'_, Vec<RecordedSession>> {
+        Box::pin(async move {
+            let records = host::session_records();
+            records.map_or(Ok(Vec::new()), |records| {
+                (records.list)(workspace.as_deref())
+            })
+        })
+    }
+
+    fn find(&self, id: String) -> SessionFuture<'_, Option<RecordedSession>> {
+        Box::pin(async move {
+            let records = host::session_records();
+            records.map_or(Ok(None), |records| (records.find)(&id))
         })
     }
 
@@ -136,6 +168,8 @@ impl Sessions for ProgramSessions {
             let session = ProgramSession {
                 open: self.open_session(&scope, &cancellation).await?,
                 cancellation,
+                scope,
+                generation: 0,
                 is_shown: self.format.is_some(),
             };
             Ok(Box::new(session) as Box<dyn CommandSession>)

@@ -344,6 +344,7 @@ pages! {
     the_page_programs_shows_real_output: "programs.md",
     the_page_web_shows_real_output: "web.md",
     the_page_mcp_shows_real_output: "mcp.md",
+    the_page_editors_shows_real_output: "editors.md",
     the_page_memory_jobs_messages_shows_real_output: "memory-jobs-messages.md",
     the_page_own_tools_shows_real_output: "own-tools.md",
     the_page_own_agent_shows_real_output: "own-agent.md",

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 #[cfg(feature = "default")]
+mod acp;
+#[cfg(feature = "default")]
 mod always;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod aside;

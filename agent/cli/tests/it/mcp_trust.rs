@@ -11,7 +11,7 @@ fn write_project(crib: &Crib, entry: &Value) {
 }
 
 /// Returns the digest that an approval has shown.
-fn digest(shown: &Ended) -> String {
+pub(crate) fn digest(shown: &Ended) -> String {
     let line = shown
         .stdout
         .lines()

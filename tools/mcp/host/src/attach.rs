@@ -10,10 +10,13 @@ use host::{
     AttachRequest, AttachedTools, CommandError, ContextSource, FirstList, PromptCall, RemoteFuture,
     program,
 };
+use serde_json::Value;
 use tokio::task::JoinSet;
 use tools::tasks::StoredTask;
 use tools::visible::visible;
-use tools::{AbsentTools, Host, IgnorePoison as _, Task, ToolContext, ToolName, counted};
+use tools::{
+    AbsentTools, Host, IgnorePoison as _, SharedCatalog, Task, ToolContext, ToolName, counted,
+};
 use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::{Pending, Pins};
@@ -34,12 +37,15 @@ pub(super) const READ_RESOURCE: &str = "mcp.resource";
 /// A text that begins no name of a tool.
 const NO_NAME: &str = "-";
 
-/// The servers of a session, whose tools are in the process-wide catalog. They end when this is dropped, with a note for the user about
+/// The servers of a session, whose tools are in its own catalog or in the process-wide one. They end when this is dropped, with a note for the user about
 /// tools that wait for approval.
 #[derive(Debug)]
 pub(crate) struct Attached {
     pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
+    catalog: Option<SharedCatalog>,
+    /// The reasons why the session has not all servers.
+    left_out: Vec<String>,
     /// The tasks that wait for first lists and follow approvals. They end with the session.
     following: JoinSet<()>,
 }
@@ -53,6 +59,8 @@ pub(super) struct Members {
     pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
     pub(super) root: PathBuf,
+    /// The servers of the session's editor.
+    pub(super) given: Option<Value>,
     settings: Settings,
     context: ContextSource,
     may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
@@ -97,11 +105,16 @@ impl AttachedTools for Attached {
             .find_map(|(server, pins)| wait_of(tool, server, pins))
     }
 
+    fn left_out(&self) -> Vec<String> {
+        self.left_out.clone()
+    }
+
     fn with_reasons(&self, host: Host) -> Host {
         let servers = self.servers.clone();
-        let pins = self.pins.clone();
+        let (pins, catalog) = (self.pins.clone(), self.catalog.clone());
         host.with_service(AbsentTools::new(move |name| {
-            absence_reason(servers.clone(), pins.clone(), name.to_owned())
+            let of_session = (pins.clone(), catalog.clone());
+            absence_reason(servers.clone(), of_session, name.to_owned())
         }))
     }
 
@@ -129,7 +142,11 @@ impl Drop for Attached {
 }
 
 /// Returns the reason why a session has no tool of a name that begins as those of its servers: it waits for approval, or for the next prompt.
-async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> Option<String> {
+async fn absence_reason(
+    servers: Servers,
+    (pins, catalog): (PinsOfServers, Option<SharedCatalog>),
+    name: String,
+) -> Option<String> {
     let (server, _) = name.strip_prefix("mcp:")?.split_once('/')?;
     // A server may tell of a tool before its list has it.
     servers.get(server)?.list_again().await;
@@ -138,7 +155,11 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
         return Some(reason);
     }
     let is_pinned = pins.known_tools().iter().any(|(known, _)| *known == *name);
-    (is_pinned && tools::get(&name).is_ok()).then(|| {
+    let is_registered = match catalog {
+        Some(catalog) => catalog.contains(&name),
+        None => tools::get(&name).is_ok(),
+    };
+    (is_pinned && is_registered).then(|| {
         format!(
             "the session's tools do not include {name}; if it was just approved, it is offered with the next prompt"
         )
@@ -174,8 +195,13 @@ fn waiting(server: &str, tools: &[Pending]) -> String {
 /// Approvals of other processes take effect until the servers are dropped.
 pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached {
     let mut attached = Attached {
-        servers: Servers::for_global(),
+        servers: match &request.catalog {
+            Some(catalog) => Servers::new(catalog.clone()),
+            None => Servers::for_global(),
+        },
         pins: PinsOfServers::default(),
+        catalog: request.catalog,
+        left_out: Vec::new(),
         following: JoinSet::new(),
     };
     // If this program is a server of itself, it has no servers: it could start itself without end.
@@ -183,7 +209,9 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
         return attached;
     }
     let first = request.first;
-    let inventory = match Inventory::load(root) {
+    let given = request.given;
+    let loaded = Inventory::load(root);
+    let inventory = match loaded.and_then(|loaded| loaded.with_given(given.as_ref())) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
         Err(McpError::NoHome) => return attached,
@@ -193,10 +221,18 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
         }
     };
     inventory.warn();
+    if let Some(given) = &given
+        && let Err(error) = inventory.keep_given(given)
+    {
+        program::warn(&format!(
+            "the servers of the editor cannot be shown by mcp list: {error}"
+        ));
+    }
     let mut members = Members {
         servers: attached.servers.clone(),
         pins: attached.pins.clone(),
         root: root.to_owned(),
+        given,
         settings: request.settings.clone(),
         context: request.context,
         may_match: request.may_match,
@@ -221,7 +257,10 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
                 let limit = if is_needed { LONG_WAIT } else { SHORT_WAIT };
                 waiting.spawn(wait(unlisted, Some(limit)));
             }
-            Err(error) => warn(&name, owner, &error),
+            Err(error) => {
+                warn(&name, owner, &error);
+                attached.left_out.push(error.to_string());
+            }
         }
     }
     let ready = waiting.join_all();

@@ -25,7 +25,8 @@ impl Members {
                 continue;
             }
             // A file that is being changed is read the next time.
-            if let Ok(loaded) = Inventory::load_whole(&self.root) {
+            let loaded = Inventory::load_whole(&self.root);
+            if let Ok(loaded) = loaded.and_then(|loaded| loaded.with_given(self.given.as_ref())) {
                 inventory = loaded;
                 self.update(&inventory).await;
                 // A change since then is seen the next time.

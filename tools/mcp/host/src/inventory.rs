@@ -1,24 +1,29 @@
 //! [`Inventory`]: the servers of the user's file and of the project's.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::trust::{Approval, Approvals, Change, Subject};
 use host::{folders, program};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tools::Digest;
 use tools_mcp::client::ServerName;
 use tools_mcp::config::{
     ConfigError, FileOwner, McpFile, ServerEntry, ServerSettings, Transport, Variables,
 };
 use tools_mcp::trust::{Executable, Pins, TrustError, server_subject};
+use tools_store::private;
 
 use crate::code::ServerCode;
 use crate::error::McpError;
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";
+
+/// The folder below the state with the servers that editors passed, by workspace.
+const EDITORS: &str = "editors";
 
 /// The fact about the files of a server that sessions wrote.
 const WRITTEN: &str = "written by sessions";
@@ -31,6 +36,9 @@ pub(crate) struct Inventory {
     pub(crate) user: McpFile,
     /// The project's file. It is empty if it cannot be read.
     pub(crate) project: McpFile,
+    /// The servers that an editor passed last for the workspace, which are approved as those of the project. A server of the other files hides
+    /// one of the same name.
+    editor: McpFile,
     /// The reason why the project's file cannot be read. It affects no server of the user.
     pub(crate) fault: Option<ConfigError>,
     /// The root of the workspace, with links resolved, as approvals and settings name it.
@@ -90,13 +98,39 @@ impl Inventory {
             Ok(project) => (project, None),
             Err(fault) => (McpFile::from_text(path, "")?, Some(fault)),
         };
+        let state = state.join("mcp");
+        let path = state.join(EDITORS).join(format!("{}.json", id(&workspace)));
+        let editor = McpFile::read(&path).or_else(|_| McpFile::from_text(path, ""))?;
         Ok(Self {
             user,
             project,
+            editor,
             fault,
             workspace,
-            state: state.join("mcp"),
+            state,
         })
+    }
+
+    /// Sets the servers of an editor to those of this session, or to none. The value is the object `mcpServers` of a file of servers.
+    ///
+    /// # Errors
+    /// Returns an error if the value is no object.
+    pub(crate) fn with_given(mut self, given: Option<&Value>) -> Result<Self, McpError> {
+        let text = given.map(|servers| json!({"mcpServers": servers}).to_string());
+        self.editor = McpFile::from_text(self.editor.path(), text.unwrap_or_default())?;
+        Ok(self)
+    }
+
+    /// Keeps the servers of the session's editor, so that the user can see and approve them from a terminal. Only the user can read the
+    /// file, because they may have secrets in their variables.
+    pub(crate) fn keep_given(&self, given: &Value) -> io::Result<()> {
+        let path = self.editor.path();
+        if let Some(folder) = path.parent() {
+            private::create_folder(folder)?;
+        }
+        let draft = path.with_extension("draft");
+        let text = json!({"mcpServers": given}).to_string();
+        private::replace(path, &draft, text.as_bytes())
     }
 
     /// Returns the files, so that they can be changed.
@@ -125,8 +159,9 @@ impl Inventory {
             let configured = entry.and_then(|entry| self.configure(FileOwner::User, entry));
             servers.push((name.to_owned(), FileOwner::User, configured));
         }
-        for (name, entry) in self.project.servers() {
-            if !self.user.servers().any(|(found, _)| found == name) {
+        for (name, entry) in self.project.servers().chain(self.editor.servers()) {
+            let mut hiding = servers.iter().map(|(found, ..)| found);
+            if !hiding.any(|found| found == name) {
                 let configured = entry.and_then(|entry| self.configure(FileOwner::Project, entry));
                 servers.push((name.to_owned(), FileOwner::Project, configured));
             }
@@ -322,13 +357,19 @@ impl Inventory {
 
     /// Returns the folder of this kind for a server.
     fn folder(&self, kind: &str, server: &Configured) -> PathBuf {
-        let workspace = Digest::hash_bytes(self.workspace.as_bytes()).to_string();
+        let workspace = id(&self.workspace);
         let scope = match server.owner {
             FileOwner::User => "user",
-            FileOwner::Project => &workspace[..DIGITS],
+            FileOwner::Project => &workspace,
         };
         self.state.join(kind).join(scope).join(server.name.as_str())
     }
+}
+
+/// Returns the name of a workspace's folder.
+fn id(workspace: &str) -> String {
+    let digest = Digest::hash_bytes(workspace.as_bytes()).to_string();
+    digest[..DIGITS].to_owned()
 }
 
 /// Returns the variables of this process whose names and values are text.

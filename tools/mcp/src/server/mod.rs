@@ -45,7 +45,7 @@ pub use names::ServedNames;
 pub use options::{CallRequest, ServerLimits};
 pub use peer::{LogLevel, Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
-pub use stdio::ServeError;
+pub use stdio::{ServeError, standard_streams};
 
 /// Serves tools to MCP clients. Clones serve the same tools.
 ///

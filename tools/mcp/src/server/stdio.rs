@@ -22,9 +22,21 @@ impl ToolServer {
     /// # Errors
     /// Returns an error if standard output cannot be redirected, or as [`serve_streams`](Self::serve_streams) does.
     pub async fn serve_stdio(&self, shutdown: CancellationToken) -> Result<(), ServeError> {
-        let output = output().map_err(|source| ServeError::Output { source })?;
-        self.serve_streams(input(), output, shutdown).await
+        let streams = standard_streams();
+        let (input, output) = streams.map_err(|source| ServeError::Output { source })?;
+        self.serve_streams(input, output, shutdown).await
     }
+}
+
+/// Returns standard input and output for messages alone, as [`ToolServer::serve_stdio`] uses them.
+///
+/// # Errors
+/// Returns an error if later prints cannot be redirected to standard error.
+pub fn standard_streams() -> io::Result<(
+    impl AsyncRead + Send + Unpin + 'static,
+    impl AsyncWrite + Send + Unpin + 'static,
+)> {
+    Ok((input(), output()?))
 }
 
 #[cfg(target_os = "linux")]

@@ -72,7 +72,7 @@ mod tests {
     use std::sync::mpsc;
     use std::time::{Duration, SystemTime};
 
-    use host::sessions::{CommandSession, SessionFuture, SessionScope, Sessions};
+    use host::sessions::{CommandSession, RecordedSession, SessionFuture, SessionScope, Sessions};
     use host::settings::Settings;
     use host::{CommandError, Exit, Retention};
     use tokio::runtime::Builder;
@@ -112,6 +112,14 @@ mod tests {
             _settings: &'a Settings,
             _cancellation: &'a CancellationToken,
         ) -> SessionFuture<'a, Box<dyn Any + Send>> {
+            Self::fail()
+        }
+
+        fn list(&self, _workspace: Option<String>) -> SessionFuture<'_, Vec<RecordedSession>> {
+            Self::fail()
+        }
+
+        fn find(&self, _id: String) -> SessionFuture<'_, Option<RecordedSession>> {
             Self::fail()
         }
 
