@@ -5,6 +5,13 @@ use crate::words::{Settings, Stem, Words};
 /// The maximum number of bytes of a query that are read.
 const MAX_QUERY_BYTES: usize = 8 * 1024;
 
+/// Words that a model says of any tool that it looks for (`server: GitHub, tool: create an issue`), in the singular. Few definitions have
+/// them, which would make them count most.
+const OF_ANY_TOOL: [&str; 3] = ["server", "tool", "mcp"];
+
+/// How much such a word counts, because of some tools it is the subject: "restart the server".
+const SHARE_OF_ANY_TOOL: f64 = 0.2;
+
 /// The words to search for.
 pub(crate) struct Query {
     /// The different words, in the order of the query.
@@ -19,6 +26,8 @@ pub(crate) struct Query {
 pub(crate) struct Word {
     /// In lower case.
     pub(crate) text: String,
+    /// How much it counts, at most 1.
+    pub(crate) share: f64,
     stem: Stem,
 }
 
@@ -32,8 +41,11 @@ impl Query {
         }
         Words::new(settings).each(&text[..end], |word, stem| {
             if !words.iter().any(|known| known.stem == stem) {
+                let singular = word.strip_suffix('s').unwrap_or(word);
+                let is_of_any = OF_ANY_TOOL.contains(&singular);
                 words.push(Word {
                     text: word.to_owned(),
+                    share: if is_of_any { SHARE_OF_ANY_TOOL } else { 1.0 },
                     stem,
                 });
             }

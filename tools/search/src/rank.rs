@@ -65,7 +65,10 @@ impl Ranking {
         let rarity =
             // The 1 keeps the rarity above zero for words that most tools have.
             |having: usize| (1.0 + (number - having as f64 + 0.5) / (having as f64 + 0.5)).ln();
-        let rarities: Vec<f64> = having.into_iter().map(rarity).collect();
+        let rarities = having.into_iter().zip(&query.words);
+        let rarities: Vec<f64> = rarities
+            .map(|(having, word)| rarity(having) * word.share)
+            .collect();
         let mut start = 0;
         let mut ranked: Vec<(f64, &Document)> = Vec::with_capacity(candidates.len());
         for (document, length, end) in candidates {

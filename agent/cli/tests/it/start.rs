@@ -123,6 +123,7 @@ fn help_lists_the_commands_in_groups_in_the_order_of_need() {
                     "trust",
                     "always",
                     "serve",
+                    "acp",
                     "doctor",
                     "completions"
                 ]

@@ -72,6 +72,24 @@ fn a_rare_word_weighs_more_than_a_common_one() {
 }
 
 #[test]
+fn words_that_a_model_says_of_any_tool_weigh_less_than_those_of_its_purpose() {
+    let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
+    let index = Index::new(&[
+        tool("git/createIssue", "Opens an issue in a repository."),
+        tool("git/closeIssue", "Closes an issue in a repository."),
+        tool("mcp/restartServer", "Restarts an MCP server and its tools."),
+        tool("host/reboot", "Reboots a machine."),
+    ]);
+    let query = "MCP server for git repositories, tool: open an issue";
+    assert_eq!(
+        names(&index, query)[..2],
+        ["git/createIssue", "git/closeIssue"]
+    );
+    assert_eq!(names(&index, "restart the server")[0], "mcp/restartServer");
+    assert_eq!(names(&index, "servers"), ["mcp/restartServer"]);
+}
+
+#[test]
 fn a_name_weighs_more_than_a_description_and_that_more_than_one_of_a_parameter() {
     let tool = |name: &str, description: &str, parameter: &str| {
         Tool::new(

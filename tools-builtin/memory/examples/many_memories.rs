@@ -1,4 +1,4 @@
-//! Measures the tools with many memories: `cargo run --release -p toolcrib-memory --example rate [MEMORIES]`
+//! Measures the tools with many memories: `cargo run --release -p toolcrib-memory --example many_memories [MEMORIES]`
 //!
 //! The words of a text are as frequent as those of a language: the most frequent one is in nearly each text.
 
