@@ -40,8 +40,9 @@ mod fallback;
 mod family_help;
 #[cfg(all(feature = "default", target_os = "linux"))]
 mod guide;
-#[cfg(feature = "builtin")]
+#[cfg(all(feature = "default", target_os = "linux"))]
 mod hidden_names;
+#[cfg(feature = "builtin")]
 mod home_as_root;
 #[cfg(feature = "default")]
 mod ineffective;
