@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -165,6 +165,21 @@ pub fn change_times(root: &Path, path: &Path, file: Option<fs::Metadata>) -> Vec
 pub fn rebase(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let below = path.strip_prefix(from).ok()?;
     Some(to.join(below).components().collect())
+}
+
+/// Returns the path from a root to another path, with `..` where that lies outside. Compares names only.
+pub fn relative(root: &Path, path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            part => whole.push(part),
+        }
+    }
+    let parts = root.components().zip(whole.components());
+    let common = parts.take_while(|(one, other)| one == other).count();
+    let up = root.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(whole.components().skip(common)).collect()
 }
 
 /// Returns the root and the folders of trees: repositories first, then those near the top.

@@ -8,6 +8,7 @@ mod pattern;
 mod table;
 
 use std::cmp::Reverse;
+use std::fmt::Display;
 
 use once_cell::sync::Lazy;
 use protocol::{Access, Grant, InvalidTarget, Normaliser, Target, ToolNames};
@@ -122,6 +123,16 @@ impl SensitivePath {
             sensitivity,
             note: note.into(),
         })
+    }
+
+    /// Creates an entry for a path outside of the root, relative to it (`../env/dev`). No call names it, but a session whose root lies around
+    /// both has it as an entry while a program of this session runs.
+    pub fn outside(path: impl Display, sensitivity: Sensitivity, note: impl Into<String>) -> Self {
+        Self {
+            pattern: format!("/{path}"),
+            sensitivity,
+            note: note.into(),
+        }
     }
 
     /// Returns a phrase that describes a matching path and can follow "PATH is". Says so if only a path below it matches.

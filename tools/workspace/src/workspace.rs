@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use host::folders;
 use host::settings::SensitivePlace;
+use host::{folders, placed};
 use tools::policy::{SensitivePath, Sensitivity};
 use tools::{Host, IgnorePoison as _};
 
@@ -127,6 +127,12 @@ impl Workspace {
                 Some(name) if place.path.is_relative() => ("", vec![name.to_owned()]),
                 _ => ("/", self.paths_to(&place.path)),
             };
+            if paths.is_empty() {
+                let path = self.outside(&place.path);
+                let path = format!("{}{end}", path.display());
+                let kind = Sensitivity::RunsByItself;
+                entries.push(SensitivePath::outside(path, kind, place.note));
+            }
             let paths = paths.iter().filter(|path| *path != ".");
             entries.extend(paths.filter_map(|path| {
                 let pattern = format!("{start}{path}{end}");
@@ -138,6 +144,14 @@ impl Workspace {
             paths = paths.in_settings_folder();
         }
         host.with_sensitive_paths(paths)
+    }
+
+    /// Returns the path from the root to a place that lies outside, without the links on the way to it.
+    fn outside(&self, place: &Path) -> PathBuf {
+        let folder = place.parent().and_then(|it| it.canonicalize().ok());
+        let whole = folder.zip(place.file_name());
+        let whole = whole.map_or_else(|| place.to_owned(), |(folder, name)| folder.join(name));
+        placed::relative(&self.root, &whole)
     }
 
     /// Returns true if the root is a folder, or lies in it and not in a folder of worktrees. One with the home, to which a link may lead, is

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use tools::policy::{SensitivePath, SensitivePaths};
+use host::placed::{self, rebase, relative};
+use tools::policy::SensitivePaths;
 
 use super::Aside;
 use super::running::{ENDED, FOLDER, Left, overlaps, read, records};
@@ -31,9 +32,7 @@ impl Aside {
             .filter(|left| !left.program.is_done || is_recent(&left.file));
         known
             .chain(read(recent))
-            .fold(table, |table, Left { program, .. }| {
-                add(table, program.root.as_path(), program.paths, root)
-            })
+            .fold(table, |table, left| add(table, &left, root))
     }
 }
 
@@ -43,23 +42,36 @@ fn is_recent(file: &Path) -> bool {
     changed.is_ok_and(|time| time.elapsed().map_or(true, |age| age < RECENT))
 }
 
-/// Adds the paths that are known below the root of a program to those of another root.
-fn add(table: SensitivePaths, of: &Path, known: Vec<SensitivePath>, root: &Path) -> SensitivePaths {
-    if !overlaps(of, root) {
+/// Adds the paths that the session of a program knows to those of a root.
+fn add(table: SensitivePaths, left: &Left, root: &Path) -> SensitivePaths {
+    let places = placed::find(root, &left.folders.keys().copied().collect());
+    // A folder may have been moved with another one around it.
+    let now = |path: &Path| {
+        let moved = places.iter().filter_map(|(id, place)| {
+            let from = &left.folders[id];
+            Some((from, rebase(path, from, place)?))
+        });
+        let nearest = moved.max_by_key(|(from, _)| from.components().count());
+        nearest.map_or_else(|| path.to_owned(), |(_, place)| place)
+    };
+    let (was, known) = (left.program.root.as_path(), &left.program.paths);
+    let of = now(was);
+    if !overlaps(&of, root) {
         return table;
     }
-    let inner = root.strip_prefix(of).map(Path::to_string_lossy);
+    let inner = root.strip_prefix(&of).map(Path::to_string_lossy);
     let is_in_settings = inner.is_ok_and(|inner| {
-        let whole = SensitivePaths::default().with_paths(known.clone());
+        let whole = SensitivePaths::default().with_paths(known.iter().cloned());
         whole.below(&inner).is_in_settings_folder()
     });
-    let known = known.into_iter().filter_map(|mut path| {
-        if path.pattern.starts_with('/') {
-            let whole = format!("{}{}", of.display(), path.pattern);
-            let below = Path::new(&whole).strip_prefix(root).ok()?;
-            path.pattern = format!("/{}", below.display());
+    let known = known.iter().map(|path| {
+        let mut path = path.clone();
+        if let Some(below) = path.pattern.strip_prefix('/') {
+            let place = relative(Path::new("/"), &was.join(below));
+            let place = relative(root, &now(&Path::new("/").join(place)));
+            path.pattern = format!("/{}", place.display());
         }
-        Some(path)
+        path
     });
     let known: Vec<_> = known.filter(|path| !table.paths().contains(path)).collect();
     let table = table.with_paths(known);

@@ -440,6 +440,12 @@ fn knowing(patterns: &[&str]) -> SensitivePaths {
     SensitivePaths::default().with_paths(patterns.iter().map(entry))
 }
 
+/// Returns the table of a session that knows a file outside of its root as protected.
+fn knowing_outside(path: &str) -> SensitivePaths {
+    let entry = SensitivePath::outside(path, Sensitivity::RunsByItself, "named by a link");
+    SensitivePaths::default().with_paths([entry])
+}
+
 /// Returns true if a session that begins in a root knows the path as protected.
 fn knows(desk: &Desk, root: &str, path: &str) -> bool {
     let table = SensitivePaths::default();
@@ -478,6 +484,37 @@ fn what_the_session_of_a_program_knows_is_known_to_those_that_begin_meanwhile() 
     let third = desk.aside.with_known(&desk.path("root"), knowing(&[]));
     assert_eq!(third.paths().len(), entries, "each entry once");
     end(second);
+}
+
+#[test]
+fn what_the_session_of_an_inner_root_knows_outside_of_it_is_known_around_it() {
+    let desk = Desk::new();
+    let _running = desk.start_with("root/sub", knowing_outside("../env/dev"));
+    assert!(knows(&desk, "root", "env/dev"));
+    assert!(knows(&desk, "", "root/env/dev"));
+    assert!(!knows(&desk, "root", "dev"));
+    assert!(!knows(&desk, "root/docs", "env/dev"));
+    // A second session there knows it, too, also when the first one has ended long ago.
+    let path = desk.path("root/sub");
+    let table = desk.aside.with_known(&path, SensitivePaths::default());
+    let last = table.paths().last().unwrap();
+    assert_eq!(last.pattern, "/../env/dev");
+}
+
+#[test]
+fn what_the_session_of_a_program_knows_is_known_where_its_root_or_a_folder_is_moved_to() {
+    let desk = Desk::new();
+    let _running = desk.start_with("root", knowing(&["/env/dev", "/sub/ci/x"]));
+    desk.rename("root/sub", "root/docs/sub");
+    desk.rename("root", "moved");
+    for (root, path) in [
+        ("moved", "env/dev"),
+        ("moved", "docs/sub/ci/x"),
+        ("", "moved/env/dev"),
+    ] {
+        assert!(knows(&desk, root, path), "{root} {path}");
+    }
+    assert!(!knows(&desk, "elsewhere", "env/dev"));
 }
 
 #[test]
