@@ -77,6 +77,12 @@ pub(crate) fn from_blocks(blocks: &Value) -> Result<Vec<Content>, RpcError> {
     content.collect()
 }
 
+/// Returns true if a prompt embeds a file or an image.
+pub(crate) fn embeds(blocks: &Value) -> bool {
+    let mut blocks = blocks.as_array().into_iter().flatten();
+    blocks.any(|block| block["type"] == "resource" || block["type"] == "image")
+}
+
 /// Returns the path of a URI of a file. Returns `None` for others, such as those of an editor's own.
 fn path_of(uri: &str) -> Option<&str> {
     uri.strip_prefix("file://")

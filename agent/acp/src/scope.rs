@@ -11,6 +11,7 @@ use host::settings::Settings;
 use host::ungranted::Ungranted;
 use serde_json::Value;
 use tools::Host;
+use tools::context::Exposure;
 
 use crate::asker::EditorAsker;
 use crate::board::Board;
@@ -23,6 +24,7 @@ pub(crate) struct EditorScope {
     pub(crate) recorded: Option<String>,
     pub(crate) board: Arc<Board>,
     pub(crate) observer: Arc<RunObserver>,
+    pub(crate) exposure: Arc<Exposure>,
     /// The MCP servers of the editor.
     pub(crate) servers: Value,
     /// True if the editor shows forms.
@@ -37,6 +39,7 @@ impl SessionScope for EditorScope {
     fn enter(&self, host: Host) -> Host {
         let mut services = host.services().clone();
         services.insert_shared(self.observer.clone());
+        services.insert_shared(self.exposure.clone());
         let asker = EditorAsker::new(self.board.clone());
         let host = host.with_services(services);
         let host = host.with_approver(Arc::new(SessionConsent::new(asker)));

@@ -12,11 +12,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{self, AsyncRead, AsyncWrite};
 use tokio::task::{JoinHandle, JoinSet};
-use tools::{CancellationToken, IgnorePoison as _};
+use tools::context::Exposure;
+use tools::{CancellationToken, Content, IgnorePoison as _};
 
 use crate::board::Board;
 use crate::client::Client;
-use crate::content::from_blocks;
+use crate::content::{embeds, from_blocks};
 use crate::rpc::{Incoming, Lines, RpcError};
 use crate::scope::EditorScope;
 use crate::turn::Prompts;
@@ -57,8 +58,21 @@ struct Connection {
 /// A session that is open.
 struct OpenSession {
     prompts: Prompts,
+    exposure: Arc<Exposure>,
     token: CancellationToken,
     task: JoinHandle<()>,
+}
+
+impl OpenSession {
+    /// Returns the content of a prompt. The session counts as one that read text of strangers if it embeds a file or an image, because
+    /// nothing tells whose that is.
+    fn read(&self, blocks: &Value) -> Result<Vec<Content>, RpcError> {
+        let content = from_blocks(blocks)?;
+        if embeds(blocks) {
+            self.exposure.record();
+        }
+        Ok(content)
+    }
 }
 
 /// The way to open a session.
@@ -248,21 +262,22 @@ impl Connection {
     }
 
     fn prompt(&self, id: &Value, params: &Value) -> Result<(), RpcError> {
-        let content = from_blocks(&params["prompt"])?;
         let open = self.open();
         let session = open
             .get(session_of(params))
             .ok_or_else(|| not_open(params))?;
-        session.prompts.push(id.clone(), content);
+        session
+            .prompts
+            .push(id.clone(), session.read(&params["prompt"])?);
         Ok(())
     }
 
     fn steer(&self, id: &Value, params: &Value) -> Result<(), RpcError> {
-        let content = from_blocks(&params["prompt"])?;
         let open = self.open();
         let session = open
             .get(session_of(params))
             .ok_or_else(|| not_open(params))?;
+        let content = session.read(&params["prompt"])?;
         let outcome = if session.prompts.steer(content) {
             "injected"
         } else {
@@ -320,12 +335,14 @@ impl Connection {
         };
         let board = Arc::new(Board::new(self.client.clone(), PathBuf::from(cwd)));
         let observer = Arc::new(RunObserver::new(board.clone()));
+        let exposure = Arc::new(Exposure::new());
         let scope = EditorScope {
             root: PathBuf::from(cwd),
             recorded,
             servers,
             board: board.clone(),
             observer: observer.clone(),
+            exposure: exposure.clone(),
             has_forms: self.has_forms.load(Ordering::Relaxed),
         };
         let token = self.token.child_token();
@@ -348,6 +365,7 @@ impl Connection {
         let task = tokio::spawn(queue.run(session, of_runs, of_queue));
         let opened = OpenSession {
             prompts,
+            exposure,
             token,
             task,
         };

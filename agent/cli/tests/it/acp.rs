@@ -180,6 +180,38 @@ fn a_session_goes_from_the_editor_to_the_terminal_and_back() {
 }
 
 #[test]
+fn a_session_into_which_the_editor_embeds_a_file_has_read_text_of_strangers() {
+    for (block, is_confirmed) in [
+        (json!({"type": "text", "text": " "}), true),
+        (
+            json!({"type": "resource_link", "uri": "file:///notes.md", "name": "notes.md"}),
+            true,
+        ),
+        (
+            json!({"type": "resource", "resource": {"uri": "file:///notes.md", "text": "x"}}),
+            false,
+        ),
+        (
+            json!({"type": "image", "data": "aGk=", "mimeType": "image/png"}),
+            false,
+        ),
+    ] {
+        let crib = Crib::new();
+        let save = r#"{"calls": [{"name": "memory.save", "arguments": {"text": "a fact"}}]}"#;
+        let script = crib.script(&[save, r#"{"text": "saved"}"#]);
+        let arguments = ["--script", &script, "--grant", "memory:write:**"];
+        let mut editor = Editor::start(&crib, &arguments);
+        let session = editor.new_session(&crib.root(), json!([]));
+        let prompt = json!([{"type": "text", "text": "save"}, block]);
+        let params = json!({"sessionId": session, "prompt": prompt});
+        editor.request("session/prompt", params);
+        editor.end();
+        let listed = crib.run(&["memory", "list", "--json"]).expect(0).document();
+        assert_eq!(listed["confirmed"], is_confirmed, "{block} {listed}");
+    }
+}
+
+#[test]
 fn a_session_has_the_root_and_the_settings_of_the_folder_that_the_editor_names() {
     let crib = Crib::new();
     let other = other_root(&crib);

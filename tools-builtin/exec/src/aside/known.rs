@@ -15,7 +15,7 @@ use crate::disk::entries;
 const RECENT: Duration = Duration::from_secs(60);
 
 impl Aside {
-    /// Adds what the sessions know as protected whose programs run in this workspace, or ended while a session may have looked at it. Such a
+    /// Adds what the sessions know as protected whose programs run, or ended while a session may have looked at it. Such a
     /// program can hide the links and settings that name these paths. Call it after that look. Blocks.
     pub(crate) fn with_known(&self, root: &Path, table: SensitivePaths) -> SensitivePaths {
         let folder = self.folder().join(FOLDER);
@@ -56,22 +56,23 @@ fn add(table: SensitivePaths, left: &Left, root: &Path) -> SensitivePaths {
     };
     let (was, known) = (left.program.root.as_path(), &left.program.paths);
     let of = now(was);
-    if !overlaps(&of, root) {
-        return table;
-    }
+    let is_near = overlaps(&of, root);
     let inner = root.strip_prefix(&of).map(Path::to_string_lossy);
     let is_in_settings = inner.is_ok_and(|inner| {
         let whole = SensitivePaths::default().with_paths(known.iter().cloned());
         whole.below(&inner).is_in_settings_folder()
     });
-    let known = known.iter().map(|path| {
+    // A link in the home can lead to any root, and names in any folder are those of the repository.
+    let known = known.iter().filter_map(|path| {
         let mut path = path.clone();
+        let mut is_meant = is_near;
         if let Some(below) = path.pattern.strip_prefix('/') {
             let place = relative(Path::new("/"), &was.join(below));
             let place = relative(root, &now(&Path::new("/").join(place)));
+            is_meant |= !place.starts_with("..");
             path.pattern = format!("/{}", place.display());
         }
-        path
+        is_meant.then_some(path)
     });
     let known: Vec<_> = known.filter(|path| !table.paths().contains(path)).collect();
     let table = table.with_paths(known);

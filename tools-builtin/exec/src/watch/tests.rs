@@ -494,6 +494,9 @@ fn what_the_session_of_an_inner_root_knows_outside_of_it_is_known_around_it() {
     assert!(knows(&desk, "", "root/env/dev"));
     assert!(!knows(&desk, "root", "dev"));
     assert!(!knows(&desk, "root/docs", "env/dev"));
+    let _elsewhere = desk.start_with("elsewhere", knowing_outside("../root/docs/rc"));
+    assert!(knows(&desk, "root/docs", "rc"), "by a link in the home");
+    assert!(!knows(&desk, "root/sub", "docs/rc"));
     // A second session there knows it, too, also when the first one has ended long ago.
     let path = desk.path("root/sub");
     let table = desk.aside.with_known(&path, SensitivePaths::default());
