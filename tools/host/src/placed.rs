@@ -167,15 +167,22 @@ pub fn rebase(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     Some(to.join(below).components().collect())
 }
 
-/// Returns the path from a root to another path, with `..` where that lies outside. Compares names only.
-pub fn relative(root: &Path, path: &Path) -> PathBuf {
-    let mut whole = PathBuf::new();
+/// Returns a path without `.` and `..`, as its text says.
+pub fn normalise(path: &Path) -> PathBuf {
+    let mut normalised = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => drop(whole.pop()),
-            part => whole.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => drop(normalised.pop()),
+            part => normalised.push(part),
         }
     }
+    normalised
+}
+
+/// Returns the path from a root to another path, with `..` where that lies outside. Compares names only.
+pub fn relative(root: &Path, path: &Path) -> PathBuf {
+    let whole = normalise(path);
     let parts = root.components().zip(whole.components());
     let common = parts.take_while(|(one, other)| one == other).count();
     let up = root.components().skip(common).map(|_| Component::ParentDir);

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::Dir;
+use host::placed::normalise;
 use tools::protocol::Normaliser;
 
 /// The maximum number of links followed while resolving a hidden path.
@@ -141,21 +142,6 @@ fn after_first_link(path: &Path) -> Option<PathBuf> {
         let rest = path.strip_prefix(link).ok()?;
         Some(normalise(&link.parent()?.join(target).join(rest)))
     })
-}
-
-/// Resolves `.` and `..` lexically.
-fn normalise(path: &Path) -> PathBuf {
-    let mut normalised = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normalised.pop();
-            }
-            part => normalised.push(part),
-        }
-    }
-    normalised
 }
 
 fn identity(place: &Path) -> Option<Identity> {

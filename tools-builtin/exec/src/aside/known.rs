@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use host::placed::{self, rebase, relative};
+use host::placed::{self, normalise, rebase, relative};
 use tools::policy::SensitivePaths;
 
 use super::Aside;
@@ -15,7 +15,7 @@ use crate::disk::entries;
 const RECENT: Duration = Duration::from_secs(60);
 
 impl Aside {
-    /// Adds what the sessions know as protected whose programs run, or ended while a session may have looked at it. Such a
+    /// Adds what the sessions know as protected whose programs run, or ended while this session may have looked at the workspace. Such a
     /// program can hide the links and settings that name these paths. Call it after that look. Blocks.
     pub(crate) fn with_known(&self, root: &Path, table: SensitivePaths) -> SensitivePaths {
         let folder = self.folder().join(FOLDER);
@@ -67,8 +67,7 @@ fn add(table: SensitivePaths, left: &Left, root: &Path) -> SensitivePaths {
         let mut path = path.clone();
         let mut is_meant = is_near;
         if let Some(below) = path.pattern.strip_prefix('/') {
-            let place = relative(Path::new("/"), &was.join(below));
-            let place = relative(root, &now(&Path::new("/").join(place)));
+            let place = relative(root, &now(&normalise(&was.join(below))));
             is_meant |= !place.starts_with("..");
             path.pattern = format!("/{}", place.display());
         }

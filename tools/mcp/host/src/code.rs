@@ -6,8 +6,9 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use host::placed::normalise;
 use host::{WrittenFile, is_document};
 use serde_json::{Value, json};
 use tools_mcp::config::FileOwner;
@@ -213,7 +214,7 @@ impl ServerCode {
 
     /// Returns true if a part of a word names something in a root. The root itself is only data if the word is passed on.
     fn is_in(&self, root: &Path, part: &str, is_passed_on: bool) -> bool {
-        let path = normal(&self.cwd.join(part));
+        let path = normalise(&self.cwd.join(part));
         let real = path.canonicalize();
         let is_root = path == root;
         if is_root
@@ -249,18 +250,6 @@ fn has_stem(path: &Path) -> bool {
     };
     let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.any(|entry| Path::new(&entry.file_name()).file_stem() == Some(name))
-}
-
-/// Returns the path without `.` and `..`, as its text says.
-fn normal(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut path, part| {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(path.pop()),
-            other => path.push(other),
-        }
-        path
-    })
 }
 
 fn is_dependency(below: &Path) -> bool {
