@@ -26,9 +26,6 @@ const STEPS: usize = 900;
 /// The place of the heap of the written request among the figures.
 const WRITTEN: usize = 3;
 
-/// The bytes of the two units of a step, above their text.
-const UNITS: usize = 140;
-
 const PROMPT: &str = "Look at all files.";
 
 /// Describes a source file in about 200 bytes.
@@ -77,7 +74,7 @@ fn measure(table: &mut Table) {
             short(toolcrib[WRITTEN] / steps),
             short(text / steps)
         ),
-        &format!("≤ its text + {UNITS} B"),
+        "≤ its text",
     );
     table.compare(
         "peak of the heap in that run, per step: with the request",
