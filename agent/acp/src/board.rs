@@ -120,7 +120,7 @@ impl Board {
                 Part::Reasoning { text, .. } => self.chunks("agent_thought_chunk", text),
                 Part::ToolCall(call) => {
                     let (arguments, targets) = session.shown_call(call);
-                    self.start(&call.id, &call.name, None, (&arguments, &targets), true);
+                    self.start(&call.id, &call.name, None, &arguments, &targets, true);
                 }
                 Part::ToolResult { id, result, .. } => self.end(id, result),
                 _ => {}
@@ -128,16 +128,13 @@ impl Board {
         }
     }
 
-    /// Ends a turn: its questions are withdrawn, and calls without a result, such as those of a cancelled sub-agent, have failed. Returns the end of the run.
+    /// Ends a turn: its questions are withdrawn, and calls without a result, such as those of a cancelled sub-agent, have failed. Returns the end
+    /// of the run.
     pub(crate) fn end_turn(&self) -> Option<Summary> {
         self.client.withdraw(self.id(), None);
         let mut shown = self.shown.lock().ignore_poison();
-        let open: Vec<_> = shown
-            .cards
-            .values()
-            .filter(|card| !card.status.is_end())
-            .collect();
-        let open: Vec<_> = open.iter().map(|card| card.id.clone()).collect();
+        let open = shown.cards.values().filter(|card| !card.status.is_end());
+        let open: Vec<_> = open.map(|card| card.id.clone()).collect();
         for id in open {
             self.advance(&mut shown, &id, Status::Failed, None);
         }
@@ -187,14 +184,14 @@ impl Board {
         id: &str,
         name: &str,
         agent: Option<&str>,
-        (arguments, targets): (&Json, &[Target]),
+        arguments: &Json,
+        targets: &[Target],
         asks: bool,
     ) {
         let mut shown = self.shown.lock().ignore_poison();
         let known = shown.cards.get(id).map(|card| card.status);
         if known.is_none() {
-            let named = (name, agent);
-            let mut card = Card::new(id.to_owned(), named, arguments, targets, &self.root);
+            let mut card = Card::new(id.to_owned(), name, agent, arguments, targets, &self.root);
             if !asks {
                 card.status = Status::InProgress;
             }
@@ -252,7 +249,7 @@ impl Board {
                 let mut verdicts = rulings.iter().map(|ruling| &ruling.value()["verdict"]);
                 let asks = verdicts.any(|verdict| verdict == "ask");
                 let agent = of.map(|(_, agent)| agent);
-                self.start(&id_of(id), name, agent, (arguments, targets), asks);
+                self.start(&id_of(id), name, agent, arguments, targets, asks);
             }
             Event::Progress { id, progress, .. } => {
                 let counted = progress.done.map(|done| match progress.total {

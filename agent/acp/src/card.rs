@@ -59,7 +59,8 @@ impl Card {
     /// Creates the card of a call. The agent is the path of the sub-agent that makes it.
     pub(crate) fn new(
         id: String,
-        (name, agent): (&str, Option<&str>),
+        name: &str,
+        agent: Option<&str>,
         arguments: &Json,
         targets: &[Target],
         root: &Path,

@@ -17,7 +17,7 @@ use tools::{CancellationToken, Content, IgnorePoison as _};
 
 use crate::board::Board;
 use crate::client::Client;
-use crate::content::{embeds, from_blocks};
+use crate::content::from_blocks;
 use crate::rpc::{Incoming, Lines, RpcError};
 use crate::scope::EditorScope;
 use crate::turn::Prompts;
@@ -67,8 +67,8 @@ impl OpenSession {
     /// Returns the content of a prompt. The session counts as one that read text of strangers if it embeds a file or an image, because
     /// nothing tells whose that is.
     fn read(&self, blocks: &Value) -> Result<Vec<Content>, RpcError> {
-        let content = from_blocks(blocks)?;
-        if embeds(blocks) {
+        let (content, is_embedded) = from_blocks(blocks)?;
+        if is_embedded {
             self.exposure.record();
         }
         Ok(content)
@@ -263,20 +263,15 @@ impl Connection {
 
     fn prompt(&self, id: &Value, params: &Value) -> Result<(), RpcError> {
         let open = self.open();
-        let session = open
-            .get(session_of(params))
-            .ok_or_else(|| not_open(params))?;
-        session
-            .prompts
-            .push(id.clone(), session.read(&params["prompt"])?);
+        let session = find_open(&open, params)?;
+        let content = session.read(&params["prompt"])?;
+        session.prompts.push(id.clone(), content);
         Ok(())
     }
 
     fn steer(&self, id: &Value, params: &Value) -> Result<(), RpcError> {
         let open = self.open();
-        let session = open
-            .get(session_of(params))
-            .ok_or_else(|| not_open(params))?;
+        let session = find_open(&open, params)?;
         let content = session.read(&params["prompt"])?;
         let outcome = if session.prompts.steer(content) {
             "injected"
@@ -356,13 +351,12 @@ impl Connection {
         }
         let (prompts, queue) = Prompts::new(board.clone());
         board.set_notes(session.left_out());
-        let (of_queue, of_runs) = (token.clone(), (board.clone(), observer));
         // The lock keeps a prompt from the session before its answer is sent.
         let mut open = self.open();
         if self.token.is_cancelled() {
             return Err(RpcError::new(RpcError::INTERNAL, "the connection ends"));
         }
-        let task = tokio::spawn(queue.run(session, of_runs, of_queue));
+        let task = tokio::spawn(queue.run(session, board.clone(), observer, token.clone()));
         let opened = OpenSession {
             prompts,
             exposure,
@@ -419,6 +413,13 @@ impl Connection {
 
 fn session_of(params: &Value) -> &str {
     params["sessionId"].as_str().unwrap_or_default()
+}
+
+fn find_open<'a>(
+    open: &'a HashMap<String, OpenSession>,
+    params: &Value,
+) -> Result<&'a OpenSession, RpcError> {
+    open.get(session_of(params)).ok_or_else(|| not_open(params))
 }
 
 fn not_open(params: &Value) -> RpcError {

@@ -100,7 +100,8 @@ impl PromptQueue {
     pub(crate) async fn run(
         mut self,
         mut session: Box<dyn CommandSession>,
-        (board, observer): (Arc<Board>, Arc<RunObserver>),
+        board: Arc<Board>,
+        observer: Arc<RunObserver>,
         token: CancellationToken,
     ) {
         loop {

@@ -70,15 +70,8 @@ impl ClientOptions {
         // Clients are told of tools that come later, so the start does not wait for servers.
         let root = self.host.servers_root();
         let later = FirstList::Later;
-        let servers = tool_list::attach(
-            root,
-            &settings,
-            &selection,
-            later,
-            request.cancellation,
-            Default::default(),
-        )
-        .await;
+        let servers =
+            tool_list::attach(root, &settings, &selection, later, request.cancellation).await;
         notice::warn_unmatched(&selection, &tools::list());
         let select = settings.program().select.iter();
         let rules = settings.rules().collect::<Vec<_>>();

@@ -15,7 +15,7 @@ use agent::{
 };
 use clap::Args;
 use host::sessions::SessionScope;
-use host::{AttachedTools, FirstList};
+use host::{AttachRequest, AttachedTools, FirstList, NoServers};
 use tools::{CancellationToken, Entry, Host, SharedCatalog};
 
 use self::agent_options::AgentOptions;
@@ -183,7 +183,7 @@ impl SessionOptions {
         let servers = self.attach_servers(&settings, &token, &catalog).await?;
         // Behind the servers, because their lists say which tools read.
         let settings = self.agent.host.with_reads(settings);
-        let mut tools = self.tools(&settings, models, token, (&view, &catalog))?;
+        let mut tools = self.tools(&settings, models, token, &view, &catalog)?;
         if let Some(budget) = budget::load_shared(&settings, &tools.host)? {
             tools.host = tools.host.with_service(budget);
         }
@@ -236,9 +236,8 @@ impl SessionOptions {
         let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
         let _servers = self.attach_servers(&settings, &token, &None).await?;
-        let shown = (&Arc::default(), &None);
         Ok(self
-            .tools(&settings, unused_models(), token, shown)?
+            .tools(&settings, unused_models(), token, &Arc::default(), &None)?
             .into_session())
     }
 
@@ -257,9 +256,15 @@ impl SessionOptions {
         let root = self.agent.host.servers_root().filter(|_| !self.is_shared());
         let selection = settings.selection()?;
         let first = FirstList::Offered;
-        let given = self.scope.as_ref().and_then(|scope| scope.servers());
-        let of_session = (catalog.clone(), given);
-        Ok(tool_list::attach(root, settings, &selection, first, token, of_session).await)
+        let Some(root) = root else {
+            return Ok(Box::new(NoServers));
+        };
+        let request = AttachRequest {
+            catalog: catalog.clone(),
+            given: self.scope.as_ref().and_then(|scope| scope.servers()),
+            ..tool_list::attach_request(&root, settings, &selection, first, token)
+        };
+        Ok(host::remote_tools().attach(&root, request).await)
     }
 
     /// Returns the catalog of the servers of a session with a root of its own. The process may have several, each with its own servers.
@@ -340,7 +345,8 @@ impl SessionOptions {
         settings: &Settings,
         models: Models,
         token: CancellationToken,
-        (view, catalog): (&Arc<SessionView>, &Option<SharedCatalog>),
+        view: &Arc<SessionView>,
+        catalog: &Option<SharedCatalog>,
     ) -> Result<SessionTools, Error> {
         let selection = settings.selection()?;
         let mut entries = tools::list();

@@ -1,13 +1,12 @@
 //! The tools as a list for people.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::Selection;
 use anstyle::Style;
 use host::{AttachRequest, AttachedTools, FirstList, NoServers};
-use serde_json::Value;
-use tools::{CancellationToken, Entry, SharedCatalog};
+use tools::{CancellationToken, Entry};
 
 use crate::config::Settings;
 use crate::error::Error;
@@ -45,8 +44,8 @@ fn first(description: &str) -> String {
     }
 }
 
-/// Offers the tools of the servers of a root that the selection may match, and of those that an editor passes, in this catalog or the
-/// process-wide one. Without a root there are none. A wait for first lists ends if the token is cancelled.
+/// Offers the tools of the servers of a root that the selection may match, in the process-wide catalog. Without a root there are none. A wait
+/// for first lists ends if the token is cancelled.
 ///
 /// Approvals of other processes take effect until the servers are dropped.
 pub(crate) async fn attach(
@@ -55,24 +54,34 @@ pub(crate) async fn attach(
     selection: &Selection,
     first: FirstList,
     cancellation: &CancellationToken,
-    (catalog, given): (Option<SharedCatalog>, Option<Value>),
 ) -> Box<dyn AttachedTools> {
     let Some(root) = root else {
         return Box::new(NoServers);
     };
+    let request = attach_request(&root, settings, selection, first, cancellation);
+    host::remote_tools().attach(&root, request).await
+}
+
+/// Returns the request of [`attach`], to which a session may add its own catalog and servers.
+pub(crate) fn attach_request<'a>(
+    root: &Path,
+    settings: &'a Settings,
+    selection: &Selection,
+    first: FirstList,
+    cancellation: &'a CancellationToken,
+) -> AttachRequest<'a> {
     let selection = selection.clone();
     let of_host = settings.clone();
-    let option = RootOption::at(&root);
-    let request = AttachRequest {
+    let option = RootOption::at(root);
+    AttachRequest {
         settings,
         context: Arc::new(move || Ok(option.host(true, &of_host)?)),
         may_match: Arc::new(move |name: &str| selection.may_match(name)),
-        catalog,
-        given,
+        catalog: None,
+        given: None,
         first,
         cancellation,
-    };
-    host::remote_tools().attach(&root, request).await
+    }
 }
 
 /// Attaches the servers of a tool with this name, if it is one of servers.
@@ -86,15 +95,7 @@ pub(crate) async fn attach_for(
     };
     let selection = Selection::parse([glob])?;
     let token = CancellationToken::new();
-    Ok(attach(
-        root,
-        &settings()?,
-        &selection,
-        FirstList::Needed,
-        &token,
-        Default::default(),
-    )
-    .await)
+    Ok(attach(root, &settings()?, &selection, FirstList::Needed, &token).await)
 }
 
 #[cfg(test)]

@@ -43,15 +43,7 @@ impl ListArgs {
         let settings = self.config.settings(Values::default())?;
         let first = host::FirstList::Needed;
         let token = CancellationToken::new();
-        let _servers = tool_list::attach(
-            root,
-            &settings,
-            &selection,
-            first,
-            &token,
-            Default::default(),
-        )
-        .await;
+        let _servers = tool_list::attach(root, &settings, &selection, first, &token).await;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         entries.retain(|entry| selection.matches(entry));

@@ -47,9 +47,10 @@ impl UnattendedOptions {
         let own = scope.as_ref().and_then(|scope| scope.journal());
         let journal = JournalOptions::for_session(self.content.clone(), own);
         let recorded = scope.as_ref().and_then(|scope| scope.recorded());
-        let journal = recorded
-            .map(|id| journal.with_resume(Some(id)))
-            .unwrap_or(journal);
+        let journal = match recorded {
+            Some(id) => journal.with_resume(Some(id)),
+            None => journal,
+        };
         let mut agent = self.agent.clone();
         if let Some(root) = scope.as_ref().and_then(|scope| scope.root()) {
             agent.host = agent.host.at(root);
@@ -129,15 +130,8 @@ impl Sessions for ProgramSessions {
             let selection = settings.selection().map_err(Error::from)?;
             let root = self.options.agent.host.servers_root();
             let offered = FirstList::Offered;
-            let servers = tool_list::attach(
-                root,
-                settings,
-                &selection,
-                offered,
-                cancellation,
-                Default::default(),
-            )
-            .await;
+            let servers =
+                tool_list::attach(root, settings, &selection, offered, cancellation).await;
             // The servers are dropped first.
             Ok(Box::new((servers, traces)) as Box<dyn Any + Send>)
         })

@@ -37,8 +37,8 @@ pub(super) const READ_RESOURCE: &str = "mcp.resource";
 /// A text that begins no name of a tool.
 const NO_NAME: &str = "-";
 
-/// The servers of a session, whose tools are in its own catalog or in the process-wide one. They end when this is dropped, with a note for the user about
-/// tools that wait for approval.
+/// The servers of a session, whose tools are in its own catalog or in the process-wide one. They end when this is dropped, with a note for the
+/// user about tools that wait for approval.
 #[derive(Debug)]
 pub(crate) struct Attached {
     pub(super) servers: Servers,
@@ -113,8 +113,12 @@ impl AttachedTools for Attached {
         let servers = self.servers.clone();
         let (pins, catalog) = (self.pins.clone(), self.catalog.clone());
         host.with_service(AbsentTools::new(move |name| {
-            let of_session = (pins.clone(), catalog.clone());
-            absence_reason(servers.clone(), of_session, name.to_owned())
+            absence_reason(
+                servers.clone(),
+                pins.clone(),
+                catalog.clone(),
+                name.to_owned(),
+            )
         }))
     }
 
@@ -144,7 +148,8 @@ impl Drop for Attached {
 /// Returns the reason why a session has no tool of a name that begins as those of its servers: it waits for approval, or for the next prompt.
 async fn absence_reason(
     servers: Servers,
-    (pins, catalog): (PinsOfServers, Option<SharedCatalog>),
+    pins: PinsOfServers,
+    catalog: Option<SharedCatalog>,
     name: String,
 ) -> Option<String> {
     let (server, _) = name.strip_prefix("mcp:")?.split_once('/')?;
