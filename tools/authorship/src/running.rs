@@ -392,6 +392,7 @@ impl Recorded {
 
 impl Drop for Recorded {
     fn drop(&mut self) {
+        self.followed.unlock();
         *OPEN.lock().ignore_poison() -= 1;
         CHANGED.notify_all();
     }

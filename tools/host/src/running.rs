@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{process, thread};
 
+use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tools::IgnorePoison as _;
@@ -109,6 +110,13 @@ impl Followed {
         // One write, so that a reader sees a whole line or the beginning of the last one.
         let _ = (&self.record).write_all(&[b"\n", &*line].concat());
         known.extend(new);
+    }
+
+    /// Ends the lock of the record, for other sessions to find. A drop alone does not, while the thread looks or a process that just started
+    /// has the file, too.
+    pub fn unlock(&self) {
+        // Without it, the lock ends later.
+        let _ = flock(&self.record, FlockOperation::Unlock);
     }
 
     /// Returns the path of the root now. Returns `None` if it is gone, or not known.

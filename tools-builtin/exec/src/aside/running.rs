@@ -118,6 +118,12 @@ impl RunningRecord {
     }
 }
 
+impl Drop for RunningRecord {
+    fn drop(&mut self) {
+        self.0.unlock();
+    }
+}
+
 impl Before {
     /// Returns true if only parts are left to do.
     fn was_looked_at(&self) -> bool {

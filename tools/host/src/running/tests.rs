@@ -200,3 +200,25 @@ fn a_record_that_its_session_removes_meanwhile_is_none() {
         }
     }
 }
+
+#[test]
+fn a_record_is_free_after_its_end_while_the_thread_still_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("program.json");
+    let lock = |file: &File, operation| Ok(flock(file, operation)?);
+    let is_free = || {
+        let file = File::open(&file).unwrap();
+        lock(&file, FlockOperation::NonBlockingLockShared).is_ok()
+    };
+    let program = program(folder.path());
+    let followed = Followed::start(&program, file.clone(), |file| {
+        lock(file, FlockOperation::NonBlockingLockExclusive)
+    });
+    let followed = followed.unwrap();
+    let thread = followed.clone();
+    assert!(!is_free());
+    followed.unlock();
+    drop(followed);
+    assert!(is_free());
+    drop(thread);
+}
